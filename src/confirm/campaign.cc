@@ -152,9 +152,26 @@ Status Campaign::extend_baseline(std::uint64_t runs) {
   return status;
 }
 
-RunPlan Campaign::trial(const Target& target, std::uint64_t index) const {
+class Campaign::Attempt {
+ public:
+  Attempt(Target what, const Campaign& campaign)
+      : target(std::move(what)), tally(target, campaign), most(campaign.options_.trials) {}
+
+  Target target;
+  Tally tally;
+  Confirmation result;
+  std::uint64_t most;                    // trials
+  std::uint64_t weak_from = UINT64_MAX;  // the first with weak memory
+  bool followed = false;                 // its witnesses were, or there was no time
+  WitnessSchedule leading;               // that got there, until it is repeated; without stretches: none
+  std::atomic<bool> enough{false};       // set where results are taken, in order: what was started ahead is in vain
+};
+
+RunPlan Campaign::trial(const Attempt& attempt, std::uint64_t index) const {
+  const Target& target = attempt.target;
   RunPlan plan;
   plan.seed = options_.seed + index;
+  plan.flags |= index >= attempt.weak_from ? control::kWeakMemory : 0;
   if (target.kind != FindingKind::kDeadlock) {
     plan.plan = control::Plan::kDirected;
     plan.sites = target.pair.sites;
@@ -167,18 +184,6 @@ RunPlan Campaign::trial(const Target& target, std::uint64_t index) const {
   }
   return plan;
 }
-
-class Campaign::Attempt {
- public:
-  Attempt(Target what, const Campaign& campaign) : target(std::move(what)), tally(target, campaign) {}
-
-  Target target;
-  Tally tally;
-  Confirmation result;
-  bool followed = false;            // its witnesses were, or there was no time
-  WitnessSchedule leading;          // that got there, until it is repeated; without stretches: none
-  std::atomic<bool> enough{false};  // set where results are taken, in order: what was started ahead is in vain
-};
 
 RunPlan Campaign::along(const WitnessSchedule& witness, const Target& target) const {
   RunPlan plan;
@@ -269,7 +274,7 @@ Status Campaign::run_trials(std::span<Attempt* const> attempts, std::uint64_t tr
   std::vector<Job> jobs;
   for (Attempt* attempt : attempts) {
     attempt->enough = over(*attempt);
-    for (std::uint64_t i = attempt->result.trials; !attempt->enough && i < std::min(trials, options_.trials); ++i) {
+    for (std::uint64_t i = attempt->result.trials; !attempt->enough && i < std::min(trials, attempt->most); ++i) {
       jobs.push_back({attempt, i});
     }
   }
@@ -277,7 +282,7 @@ Status Campaign::run_trials(std::span<Attempt* const> attempts, std::uint64_t tr
   Status status;
   const auto work = [&](std::uint64_t i) -> Trial {
     const Job& job = jobs[i];
-    return job.attempt->enough ? Trial() : Trial(run(trial(job.attempt->target, job.index)));
+    return job.attempt->enough ? Trial() : Trial(run(trial(*job.attempt, job.index)));
   };
   const auto take = [&](std::uint64_t i, Trial&& made) {
     Attempt& attempt = *jobs[i].attempt;
@@ -290,11 +295,11 @@ Status Campaign::run_trials(std::span<Attempt* const> attempts, std::uint64_t tr
       return false;
     }
     ++attempt.result.trials;
-    options_.on_outcome(trial(attempt.target, jobs[i].index), *run);
+    options_.on_outcome(trial(attempt, jobs[i].index), *run);
     options_.on_run();
     if (reaches(attempt.target, run->log)) {
       ++attempt.result.hits;
-      attempt.tally.add(trial(attempt.target, jobs[i].index), std::move(*run), false);
+      attempt.tally.add(trial(attempt, jobs[i].index), std::move(*run), false);
     } else {
       attempt.tally.miss(*run);
     }
@@ -371,13 +376,18 @@ Status Campaign::advance(std::span<Attempt* const> attempts, std::uint64_t trial
 }
 
 bool Campaign::over(const Attempt& attempt) const {
-  return attempt.result.trials >= options_.trials || (!options_.all_trials && attempt.tally.decided());
+  return attempt.result.trials >= attempt.most || (!options_.all_trials && attempt.tally.decided());
 }
 
 void Campaign::add_witnesses(Attempt& attempt, Target target) const {
   attempt.target.witnesses = std::move(target.witnesses);
   attempt.target.proven = target.proven;
   attempt.followed = attempt.tally.reached() > 0;
+}
+
+void Campaign::allow_older_values(Attempt& attempt, std::uint64_t trials) const {
+  attempt.weak_from = attempt.result.trials;
+  attempt.most = attempt.result.trials + trials;
 }
 
 bool Campaign::has_reached(const Attempt& attempt) const { return attempt.tally.reached() > 0; }

@@ -105,6 +105,9 @@ class Campaign {
   bool over(const Attempt& attempt) const;
   // Other ways there, to be followed before anything else.
   void add_witnesses(Attempt& attempt, Target target) const;
+  // Trials that follow, so many at most, have weak memory: atomics may see older values there, as far as their orders
+  // allow.
+  void allow_older_values(Attempt& attempt, std::uint64_t trials) const;
   std::uint64_t trials_of(const Attempt& attempt) const;
   bool has_reached(const Attempt& attempt) const;  // a run got there
   // Judges what there is. The attempt is of no use afterwards.
@@ -134,7 +137,7 @@ class Campaign {
   const std::vector<std::string>& compared() const;  // also what nobody has asked for
   Status judge_results(const Attempt& attempt, Confirmation& result);
   Status extend_baseline(std::uint64_t runs);
-  RunPlan trial(const Target& target, std::uint64_t index) const;
+  RunPlan trial(const Attempt& attempt, std::uint64_t index) const;
   RunPlan along(const WitnessSchedule& witness, const Target& target) const;
   std::vector<Made> follow(const Target& target) const;
   void take_followed(Attempt& attempt, std::vector<Made> made) const;

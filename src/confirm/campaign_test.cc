@@ -223,6 +223,32 @@ TEST(CampaignTest, OnlyThisPairCounts) {
   EXPECT_EQ(confirmed(run, race_target()).hits, 0u);
 }
 
+TEST(CampaignTest, OlderValuesComeWithFurtherTrials) {
+  std::set<std::uint64_t> seeds;
+  const auto run = [&](const RunPlan& plan) -> Result<RunOutcome> {
+    const bool weak = (plan.flags & control::kWeakMemory) != 0;
+    EXPECT_TRUE(!directed(plan) || seeds.insert(plan.seed).second) << "no trial twice";
+    return weak ? race_then(0) : ended(0);
+  };
+  CampaignOptions options;
+  options.trials = 7;
+  Campaign campaign(run, options);
+  const std::shared_ptr<Campaign::Attempt> attempt = campaign.begin(race_target());
+  Campaign::Attempt* const attempts[] = {attempt.get()};
+  ASSERT_TRUE(campaign.advance(attempts, UINT64_MAX).ok());
+  EXPECT_TRUE(campaign.over(*attempt));
+  EXPECT_FALSE(campaign.has_reached(*attempt));
+  campaign.allow_older_values(*attempt, 5);
+  EXPECT_FALSE(campaign.over(*attempt));
+  ASSERT_TRUE(campaign.advance(attempts, UINT64_MAX).ok());
+  const Result<Confirmation> result = campaign.finish(*attempt);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->trials, 12u);
+  EXPECT_EQ(result->hits, 5u);
+  ASSERT_TRUE(result->run.has_value());
+  EXPECT_NE(result->run->plan.flags & control::kWeakMemory, 0u);
+}
+
 TEST(CampaignTest, AFailureThatUndirectedRunsHaveTooNeedsMoreRuns) {
   const auto program = [](std::uint64_t failing_of_ten) {
     return [=](const RunPlan& plan) -> Result<RunOutcome> {

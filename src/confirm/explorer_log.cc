@@ -159,8 +159,10 @@ class Reader {
       thread.announced = nullptr;
       point.is_fresh = true;
     } else if (how == control::StretchEnd::kYielded || how == control::StretchEnd::kOutside ||
-               how == control::StretchEnd::kTaken) {
-      thread.pending = nullptr;  // is done: nothing but the yield comes next, or what nobody sees
+               how == control::StretchEnd::kTaken ||
+               (how == control::StretchEnd::kBlocked && thread.pending != nullptr && is_access(thread.pending->op))) {
+      // Is done: nothing but the yield comes next, or what nobody sees. No access waits; an acquire does.
+      thread.pending = nullptr;
     }
   }
 

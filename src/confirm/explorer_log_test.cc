@@ -175,6 +175,20 @@ TEST(ExplorerLog, WhoComesBackFromOutsideAnnouncesNothing) {
   }
 }
 
+// Of what it waits for nothing is announced: libgomp's threads meet at the beginning of a region like that.
+TEST(ExplorerLog, WhoBlocksBehindAnAccessHasDoneIt) {
+  for (const Op op : {Op::kWrite, Op::kAtomicStore, Op::kAcquire}) {
+    LogWriter writer;
+    writer.at(1, 1, 0, 0, 0).step(1, op, 0, 0, 0, 4).point(1, 6, 1);
+    writer.point(1, 4, 2, SchedulingPoint::kBlocked, StretchEnd::kBlocked);
+    writer.at(2, 1, 0, 1, 0).step(2, Op::kRead, 0, 0, 0, 4).point(2, 6, 1);
+    const Execution execution = read(writer);
+    ASSERT_EQ(execution.points.size(), 3u);
+    EXPECT_EQ(execution.points[2].pending[1] != nullptr, op == Op::kAcquire) << "who waits for a lock has not got it";
+    EXPECT_TRUE(meetings_in(execution).empty());
+  }
+}
+
 TEST(ExplorerLog, SaysWhenThereIsMore) {
   LogWriter writer;
   writer.at(1, 1, 0, 0, 0).everything(1).point(1, 2, 1);

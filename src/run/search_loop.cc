@@ -7,11 +7,14 @@
 #include <utility>
 
 #include "base/text.h"
+#include "confirm/code_names.h"
+#include "confirm/older_values.h"
 #include "confirm/outcome.h"
 #include "confirm/shell_words.h"
 #include "confirm/site_code.h"
 #include "launch/private_directory.h"
 #include "launch/unseen_libraries.h"
+#include "race/spurious_wakes.h"
 #include "run/explore_stage.h"
 #include "run/finding_pool.h"
 #include "run/order_census.h"
@@ -254,10 +257,37 @@ class Loop {
       }
       if (is_for_weak_memory()) {
         tests_.test_weak_memory();
+        try_with_old_values();
       }
     }
     tests_.fail_again(failed_);
     tests_.minimize_failures();
+  }
+
+  // Races that no run has reached, perhaps because it takes an old value to get there: two threads in a lock that is none.
+  void try_with_old_values() {
+    constexpr std::uint64_t kTrials = 20, kLeastTrials = 100;
+    const StageTime time(limit_, RunStage::kWeakMemory);
+    std::uint64_t made = 0;
+    for (Candidate& candidate : candidates_) {
+      const Finding& finding = pool_.entries()[candidate.entry].finding;
+      const bool is_plain = std::none_of(finding.accesses.begin(), finding.accesses.end(),
+                                         [](const Access& access) { return is_atomic(access.op); });
+      if (candidate.attempt == nullptr || finding.kind != FindingKind::kRace || !is_plain ||
+          campaign_.has_reached(*candidate.attempt)) {
+        continue;
+      }
+      if (limit_.reached() || (made >= kLeastTrials && (job_.deterministic || time.over()))) {
+        return;
+      }
+      tell("trying races with weak memory");
+      campaign_.allow_older_values(*candidate.attempt, kTrials);
+      Campaign::Attempt* const attempts[] = {candidate.attempt.get()};
+      if (!campaign_.advance(attempts, UINT64_MAX).ok()) {
+        return;
+      }
+      made += kTrials;
+    }
   }
 
   // What code without hooks orders is not known in such runs: old values may be seen there that nobody can see.
@@ -402,12 +432,23 @@ class Loop {
     confirmation->diverged = candidate.no_witness.empty() ? std::move(confirmation->diverged) : candidate.no_witness;
     const std::string program = shell_words(job_.words);
     apply(*confirmation, program, replay_command(job_.confirm.options.report_name, finding, program), finding);
+    tell_old_values(*confirmation, finding);
     // In a recording whose time-outs are drawn, threads may have been kept from running, too.
     const std::string& recorded = sources_[pool_.entries()[candidate.entry].source].how.schedule;
     if (recorded != "serial" && recorded != "os" && finding.replay->by_delay != confirmation->by_delay) {
       finding.replay->by_delay = confirmation->by_delay;
     }
     return true;
+  }
+
+  void tell_old_values(const Confirmation& confirmation, Finding& finding) const {
+    if (!confirmation.run.has_value() || (confirmation.run->plan.flags & control::kWeakMemory) == 0 ||
+        confirmation.run->log.processes.empty()) {
+      return;
+    }
+    CodeNames names(program_->path());
+    finding.replay->older_values = describe_older(confirmation.run->log.processes.front(), names);
+    finding.replay->strategy += finding.replay->older_values.empty() ? "" : kWithWeakMemory;
   }
 
   Status record() {

@@ -183,7 +183,8 @@ class Judge:
             return None
         found, cycles, false = set(), set(), []
         for finding in report["findings"]:
-            if finding["rung"] == "suspected":
+            # The explorer's interleavings are sequentially consistent: it does not know what races old values lead to.
+            if finding["rung"] == "suspected" or finding.get("replay", {}).get("strategy", "").endswith(" with weak memory"):
                 continue
             lines = [line_of(access, case) for access in finding["accesses"]]
             if finding["kind"] == "race":

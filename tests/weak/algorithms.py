@@ -81,6 +81,24 @@ def check_run(options, source, folder):
     return 0
 
 
+def check_race(options, source, folder):
+    """What it guards is plain: `sooth run` confirms the race that only old values lead to, and has none when the lock is right."""
+    for flags, wanted in ((["-DPLAIN", "-DWEAKENED"], True), (["-DPLAIN"], False)):
+        program = built(options.sooth, source, f"{folder}/{source.stem}_race{len(flags)}", flags)
+        run([options.sooth, "run", "--format", "json", "-o", f"{program}.json", "--", program], [66 if wanted else 0])
+        races = [finding for finding in json.loads(pathlib.Path(f"{program}.json").read_text())["findings"] if finding["rung"] != "suspected"]
+        if len(races) != wanted:
+            raise AssertionError(f"{source.stem}, sooth run {flags}: {races}")
+        for race in races:
+            told = race["replay"]["older_values"]
+            if race["rung"] != "confirmed" or not race["replay"]["strategy"].endswith(" with weak memory") or not any("wants" in each for each in told):
+                raise AssertionError(f"{source.stem}: {race}")
+            replayed = run([options.sooth, "replay", f"{program}.json#{race['id']}", "--", program], [0])
+            if "race created" not in replayed.stderr or "no order forbids it" not in replayed.stderr:
+                raise AssertionError(f"{source.stem}: the replay is another: {replayed.stderr}")
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--sooth", required=True)
@@ -95,6 +113,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         sources = sorted(source for source in (FOLDER / "algorithms").glob("*.cc") if source.stem.startswith(options.only))
         in_run = {source: pool.submit(check_run, options, source, folder) for source in sources if options.run == "all" or source.stem in options.run.split(",")}
+        in_run |= {source: pool.submit(check_race, options, source, folder) for source in sources if source.stem == "peterson"}
         checks = {source: pool.submit(check, options, source, folder) for source in sources}
         for source, result in in_run.items():
             try:
