@@ -8,12 +8,11 @@
 #include "runtime/options.h"
 #include "runtime/stream_writer.h"
 
-namespace sooth::rt {
-
-// Nobody reads or writes these but in the trace. Their name is what reports show.
+// Nobody reads or writes these but in the trace. Their name is what reports show, so it has no namespace.
 extern char file_descriptors[];
 char file_descriptors[1 << 16];
 
+namespace sooth::rt {
 namespace {
 
 constexpr int kDescriptors = 1 << 16;
@@ -90,6 +89,19 @@ u64 channel_of(int fd) {
 // io_sync=2: one channel for everything.
 u64 message_of(int fd) { return options.io_sync >= 2 ? kFirstChannel : channel_of(fd); }
 
+// The number of one that was closed stands for another one now.
+void number_reused(int fd) {
+  Thread* t = current();
+  if (t != nullptr && t->busy == 0 && __atomic_exchange_n(&was_closed_[fd], false, __ATOMIC_RELAXED))
+    write_event(t, 1, Shape::sized(Op::kAlloc), address_of(&file_descriptors[fd]), 1);
+}
+
+void descriptor_made(int fd, u64 channel) {
+  if (!is_valid(fd)) return;
+  __atomic_store_n(&channels_[fd], channel, __ATOMIC_RELEASE);
+  number_reused(fd);
+}
+
 // FNV leaves the upper bits of short names alike.
 u64 spread(u64 hash) { return kFirstNamed + 2 * ((hash * 0x9e3779b97f4a7c15) >> 21); }
 
@@ -117,30 +129,29 @@ void channel_received(Thread* t, uptr pc, u64 channel) {
   if (options.io_sync != 0) write_event(t, pc, Shape::of(Op::kHappensAfter), channel);
 }
 
-void descriptor_opened(int fd) {
-  if (!is_valid(fd)) return;
-  __atomic_store_n(&channels_[fd], 0, __ATOMIC_RELEASE);
-  Thread* t = current();
-  if (t != nullptr && t->busy == 0 && __atomic_exchange_n(&was_closed_[fd], false, __ATOMIC_RELAXED))
-    write_event(t, 1, Shape::sized(Op::kAlloc), address_of(&file_descriptors[fd]), 1);
-}
+void descriptor_opened(int fd) { descriptor_made(fd, 0); }
 
 void descriptor_closed(int fd) {
   if (is_valid(fd)) __atomic_store_n(&channels_[fd], 0, __ATOMIC_RELEASE);
 }
 
-void descriptor_used(Thread* t, uptr pc, int fd) {
-  if (!is_valid(fd) || t->busy != 0) return;
-  // One that was closed and is open again came from a call that nobody saw.
+// One that was closed and is open again came from a call that nobody saw.
+static void look_for_unseen_open(int fd) {
   struct stat status;
   if (SOOTH_UNLIKELY(__atomic_load_n(&was_closed_[fd], __ATOMIC_RELAXED)) &&
       sys_call(SYS_fstat, fd, reinterpret_cast<long>(&status)) == 0)
     descriptor_opened(fd);
+}
+
+void descriptor_used(Thread* t, uptr pc, int fd) {
+  if (!is_valid(fd) || t->busy != 0) return;
+  look_for_unseen_open(fd);
   write_range(t, pc, Op::kRead, address_of(&file_descriptors[fd]), 1);
 }
 
 void descriptor_closes(Thread* t, uptr pc, int fd) {
   if (!is_valid(fd) || t->busy != 0) return;
+  look_for_unseen_open(fd);
   __atomic_store_n(&was_closed_[fd], true, __ATOMIC_RELAXED);
   write_range(t, pc, Op::kWrite, address_of(&file_descriptors[fd]), 1);
 }
@@ -151,17 +162,15 @@ void descriptors_closed(unsigned first, unsigned last) {
 
 void descriptors_paired(int a, int b) {
   u64 channel = new_channel();
-  if (is_valid(a)) __atomic_store_n(&channels_[a], channel, __ATOMIC_RELEASE);
-  if (is_valid(b)) __atomic_store_n(&channels_[b], channel, __ATOMIC_RELEASE);
+  descriptor_made(a, channel);
+  descriptor_made(b, channel);
 }
 
 void descriptor_copied(int from, int to) {
-  if (is_valid(from) && is_valid(to)) __atomic_store_n(&channels_[to], channel_of(from), __ATOMIC_RELEASE);
+  if (is_valid(from) && is_valid(to)) descriptor_made(to, channel_of(from));
 }
 
-void descriptor_hands_out_signals(int fd) {
-  if (is_valid(fd)) __atomic_store_n(&channels_[fd], kSignals, __ATOMIC_RELEASE);
-}
+void descriptor_hands_out_signals(int fd) { descriptor_made(fd, kSignals); }
 
 bool hands_out_signals(int fd) { return is_valid(fd) && __atomic_load_n(&channels_[fd], __ATOMIC_ACQUIRE) == kSignals; }
 

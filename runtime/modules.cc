@@ -71,8 +71,10 @@ bool excluded_by(const char* patterns, const char* path) {
 }
 
 // They copy and free what tasks were given, ordered by means that are not seen; their entry points and callbacks are
-// modelled instead (wrap_openmp.cc, ompt.cc).
-constexpr const char kModelled[] = "*/libgomp.so*,*/libomp.so*,*/libomp-*.so*,*/libomp5.so*,*/libiomp5.so*";
+// modelled instead (wrap_openmp.cc, ompt.cc). What unwinds stacks only looks at tables of code, which the loader may have
+// put where the program had freed memory.
+constexpr const char kModelled[] =
+    "*/libgomp.so*,*/libomp.so*,*/libomp-*.so*,*/libomp5.so*,*/libiomp5.so*,*/libgcc_s.so*";
 
 void write_line(const char* begin, const char* end) {
   long at = sys_call(SYS_lseek, recorder.process_fd, 0, SEEK_CUR);

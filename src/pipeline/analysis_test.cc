@@ -250,5 +250,26 @@ TEST(AnalysisTest, WhatIsCutOffSaysWhy) {
   }
 }
 
+// The second pair of sites lies behind what is kept; nothing but the lock orders its accesses.
+TEST(AnalysisTest, WhatLiesBehindTheEventsThatAreKeptSaysHowManyTheseAre) {
+  const auto open = [] {
+    return read_std_text(
+        "T0|fork(T1)|9\nT0|w(y)|1\nT1|w(y)|2\nT0|w(x)|3\nT0|acq(l)|4\nT0|rel(l)|5\nT1|acq(l)|6\n"
+        "T1|rel(l)|7\nT1|w(x)|8\n",
+        "test", {});
+  };
+  auto reader = open();
+  AnalysisOptions options;
+  options.detectors = *parse_detectors("wcp");
+  options.proof.max_events = 6;
+  options.read_again = open;
+  const Result<Report> report = analyze_trace(**reader, options);
+  ASSERT_TRUE(report.ok());
+  ASSERT_EQ(report->findings.size(), 2u);
+  const std::string why = report->findings.back().witness->why;
+  EXPECT_NE(why.find("it lies behind the first 6 events that matter to several threads, in which"), std::string::npos)
+      << why;
+}
+
 }  // namespace
 }  // namespace sooth

@@ -141,7 +141,7 @@ class Prover {
 
   // Why there is no witness for what is not in the view.
   std::string beyond() const {
-    return "it lies behind the first " + std::to_string(view_.events.size()) +
+    return "it lies behind the first " + std::to_string(capture_.size()) +
            (capture_.is_projection() ? " events that matter to several threads" : " events") +
            ", in which witnesses are looked for (--witness-events)";
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "launch/controlled_run.h"
 #include "launch/isolation.h"
 #include "launch/kept_input.h"
 #include "run/work_limit.h"
@@ -29,5 +30,12 @@ struct ApartJob {
 // A program that reaches what other runs have as well (launch/reaching_out.h) gets name spaces of its own, if the kernel
 // lets us and a run in them does what the same run does without; else runs are made one after the other.
 RunsApart keep_runs_apart(const ApartJob& job, const WorkLimit& limit);
+
+// Whether two runs of the same schedule did the same, as far as can be seen.
+bool are_alike(const RunOutcome& a, const RunOutcome& b);
+
+// Two runs of the same schedule, made alike, need not do the same: what comes from outside comes when it comes. Whether
+// `third`, made elsewhere, could be one more of these.
+bool could_be_third(const RunOutcome& a, const RunOutcome& b, const RunOutcome& third);
 
 }  // namespace sooth
