@@ -157,9 +157,11 @@ std::string why_harmful(const Finding& finding) {
   const std::uint64_t reached = replay.hits + replay.witness_repeats + (replay.witness_followed ? 1 : 0);
   std::string text = why_confirmed(finding);
   if (finding.kind != FindingKind::kDeadlock) {
-    text +=
-        reached <= 1 ? ", and the run then failed: " : ", and " + std::to_string(replay.failures) + " then failed: ";
-    text += printable(replay.outcome);
+    text += reached <= 1 ? ", and the run then " : ", and " + std::to_string(replay.failures) + " then ";
+    // A run that printed something else has not failed in any other way.
+    const std::size_t but = replay.outcome.find(kButIt);
+    text += but == std::string::npos ? "failed: " + printable(replay.outcome)
+                                     : printable(replay.outcome.substr(but + kButIt.size()));
     text += replay.order_matters ? ", as the order of the two decides" : "";
   }
   return text + others_that_failed(replay);
