@@ -27,6 +27,17 @@ inline constexpr EventId kForever{~std::uint64_t{0}};
 
 constexpr std::uint64_t mask_of(std::uint64_t from, std::uint64_t to) { return (0xffu << from & 0xffu >> (7 - to)); }
 
+// By offset * kGranule + size - 1, of accesses within a granule.
+inline constexpr auto kMasks = [] {
+  std::array<std::uint8_t, SharedTimes::kGranule * SharedTimes::kGranule> masks{};
+  for (std::uint64_t offset = 0; offset < SharedTimes::kGranule; ++offset) {
+    for (std::uint64_t size = 1; offset + size <= SharedTimes::kGranule; ++size) {
+      masks[offset * SharedTimes::kGranule + size - 1] = static_cast<std::uint8_t>(mask_of(offset, offset + size - 1));
+    }
+  }
+  return masks;
+}();
+
 // Bit i: the mask has byte 2 i or 2 i + 1.
 constexpr std::uint64_t pairs_of(std::uint64_t mask) {
   const std::uint64_t even = (mask | mask >> 1) & 0x55;
@@ -142,7 +153,9 @@ class GranuleScan final : public SharingScan {
 
   void step(const Batch& batch, std::size_t i);
   void look_up(ThreadId thread);
-  [[gnu::always_inline]] void access(const Event& e, Kind kind, Page* page = nullptr);
+  // A plain access in one granule, whose cell is this, that tells nothing new; false: it is something else.
+  [[gnu::always_inline]] bool access_again(const Event& e, Cell* cell);
+  void access(const Event& e, Kind kind);
   void before_access(const Event& e);
   void access_range(const Event& e, Kind kind);
   void count(std::uint64_t flags) {
@@ -193,7 +206,7 @@ class GranuleScan final : public SharingScan {
   SparseSet page_numbers_;  // of all pages that ever were in pages_
   std::vector<std::unique_ptr<Page>> spare_pages_;
   std::array<CachedPage, 1024> page_cache_;
-  std::array<Page*, granule_scan::kBlock> found_{};  // of the events at hand; nullptr: look for it
+  std::array<Cell*, granule_scan::kBlock> found_{};  // of the events at hand; nullptr: look for it
   std::map<std::uint64_t, Stretch> stretches_;       // by first page; disjoint
   ReaderSets readers_;
   std::vector<Split> splits_;
@@ -220,9 +233,10 @@ void GranuleScan<Look>::consume(const Batch& batch) {
     for (std::size_t i = begin; i < end; ++i) {
       const Event& e = batch.events[i];
       Page* const page = e.op <= Op::kWrite ? find_page(e.object / kPageBytes) : nullptr;
-      found_[i - begin] = page;
-      if (page != nullptr) {
-        __builtin_prefetch(&page->cells[e.object % kPageBytes / kGranule], 1);
+      Cell* const cell = page != nullptr ? &page->cells[e.object % kPageBytes / kGranule] : nullptr;
+      found_[i - begin] = cell;
+      if (cell != nullptr) {
+        __builtin_prefetch(cell, 1);
       }
     }
     now_ = std::min<std::uint64_t>(raw(batch.id(begin)) >> kTimeUnit, kLow);
@@ -238,7 +252,9 @@ void GranuleScan<Look>::consume(const Batch& batch) {
         look_up(e.thread);
       }
       before_access(e);
-      access(e, e.op == Op::kWrite ? Kind::kWrite : Kind::kRead, found_[i - begin]);
+      if (!access_again(e, found_[i - begin])) {
+        access(e, e.op == Op::kWrite ? Kind::kWrite : Kind::kRead);
+      }
     }
   }
 }
@@ -302,14 +318,32 @@ void GranuleScan<Look>::look_up(ThreadId thread) {
 }
 
 template <typename Look>
-inline void GranuleScan<Look>::access(const Event& e, Kind kind, Page* page) {
+inline bool GranuleScan<Look>::access_again(const Event& e, Cell* cell) {
+  const std::uint64_t offset = e.object % kGranule;
+  if (cell == nullptr || std::uint64_t{e.size} - 1 >= kGranule - offset) [[unlikely]] {
+    return false;
+  }
+  // See touch(). Without branches on the kind: reads and writes alternate too irregularly to be predicted.
+  const bool writes = e.op == Op::kWrite;
+  const std::uint64_t read = cell->read >> kLowBits;
+  const std::uint64_t other = ((writes ? cell->write >> kLowBits : read) ^ epoch_) | (cell->write & kAtomic);
+  const bool read_by_others = writes && read != 0 && read != epoch_;
+  if (other != 0 || read_by_others) [[unlikely]] {
+    return false;
+  }
+  const std::uint64_t mask = granule_scan::kMasks[offset * kGranule + e.size - 1];
+  cell->write |= mask | (Look::kReadsTeach && writes ? granule_scan::pairs_of(mask) << kFreshBit : 0);
+  count(cell->write);
+  return true;
+}
+
+template <typename Look>
+void GranuleScan<Look>::access(const Event& e, Kind kind) {
   const std::uint64_t offset = e.object % kGranule;
   if (offset + e.size <= kGranule) [[likely]] {
-    if (page == nullptr) [[unlikely]] {
-      page = &page_of(e.object / kPageBytes);
-    }
-    Cell& cell = page->cells[e.object % kPageBytes / kGranule];
-    touch(*page, cell, granule_scan::mask_of(offset, offset + e.size - 1), kind);
+    Page& page = page_of(e.object / kPageBytes);
+    Cell& cell = page.cells[e.object % kPageBytes / kGranule];
+    touch(page, cell, granule_scan::mask_of(offset, offset + e.size - 1), kind);
     count(cell.write);
   } else {
     access_range(e, kind);

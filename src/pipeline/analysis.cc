@@ -73,6 +73,7 @@ Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, D
                           TraceCensus& census, TraceCapture& capture, SharedMemory& shared, ForkLog& forks,
                           OverviewCollector& overview, ThreadEnds& ends) {
   TraceValidator validator;
+  BatchOutline outline;
   std::uint64_t events = 0;
   const bool looks_again = static_cast<bool>(options.read_again) && options.proof.max_events > 0;
   for (;;) {
@@ -100,13 +101,14 @@ Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, D
         }
         shared.consume(batch->events.subspan(was_whole ? capture.size() - events : 0));
       }
-      overview.consume(*batch);
-      ends.consume(*batch);
+      outline.read(*batch);
+      overview.consume(*batch, outline);
+      ends.consume(*batch, outline);
       if (!options.reopen) {
         forks.consume(*batch, reader.tables());
       }
     }
-    passes.consume(*batch, reader.tables());
+    passes.consume(*batch, outline, reader.tables());
     events += batch->events.size();
     if (options.progress) {
       options.progress(events);

@@ -19,30 +19,20 @@ void OverviewCollector::widen() {
   width_ *= 2;
 }
 
-void OverviewCollector::count(std::span<const Event> events) {
-  // Every event comes by here: a counter that the event before has not just touched, and more only where another thread
-  // goes on.
-  std::array<std::array<std::uint32_t, kOpCount>, 2> kinds{};
-  for (std::size_t i = 0; i < events.size();) {
-    const ThreadId thread = events[i].thread;
-    const std::size_t first = i;
-    for (; i < events.size() && events[i].thread == thread; ++i) {
-      ++kinds[i % 2][raw(events[i].op)];
-      if (events[i].op == Op::kAcquire) {
-        count_acquire(events[i]);
-      }
+void OverviewCollector::count_threads(const BatchOutline& outline, std::size_t first, std::size_t end,
+                                      std::size_t& run) {
+  for (; run < outline.runs().size() && outline.runs()[run].first < end; ++run) {
+    const BatchOutline::Run& each = outline.runs()[run];
+    const std::size_t from = std::max<std::size_t>(each.first, first);
+    const std::size_t to = std::min<std::size_t>(each.end, end);
+    Recent& recent = recent_of(each.thread, from - first);
+    recent.events += static_cast<std::uint32_t>(to - from);
+    recent.last = static_cast<std::uint32_t>(to - first - 1);
+    if (each.end > end) {
+      break;  // the rest is of the next slice
     }
-    Recent& recent = recent_of(thread, first);
-    recent.events += static_cast<std::uint32_t>(i - first);
-    recent.last = static_cast<std::uint32_t>(i - 1);
   }
-  for (std::size_t op = 0; op < kOpCount; ++op) {
-    kinds_[op] += std::uint64_t{kinds[0][op]} + kinds[1][op];
-  }
-  settle(events.size());
-  if (kinds[0][raw(Op::kEnd)] + kinds[1][raw(Op::kEnd)] + kinds[0][raw(Op::kJoin)] + kinds[1][raw(Op::kJoin)] != 0) {
-    note_ends(events);
-  }
+  settle(end - first);
 }
 
 OverviewCollector::Recent& OverviewCollector::recent_of(ThreadId thread, std::size_t first) {
@@ -58,12 +48,8 @@ OverviewCollector::Recent& OverviewCollector::recent_of(ThreadId thread, std::si
   return recent_[place_[number] - 1];
 }
 
-void OverviewCollector::note_ends(std::span<const Event> events) {
-  for (const Event& e : events) {
-    if (e.op == Op::kEnd || e.op == Op::kJoin) {
-      over_.push_back(e.op == Op::kEnd ? raw(e.thread) : e.object);
-    }
-  }
+void OverviewCollector::note_end(const Event& e) {
+  over_.push_back(e.op == Op::kEnd ? raw(e.thread) : e.object);
   constexpr std::size_t kEnough = 64 * kMaxThreads;
   if (over_.size() >= kEnough) {
     forget_idle();
@@ -112,16 +98,27 @@ void OverviewCollector::settle(std::size_t count) {
   events_ += count;
 }
 
-void OverviewCollector::consume(const Batch& batch) {
-  std::span<const Event> rest = batch.events;
-  while (!rest.empty()) {
+void OverviewCollector::consume(const Batch& batch, const BatchOutline& outline) {
+  const std::size_t size = batch.events.size();
+  std::size_t run = 0;
+  for (std::size_t first = 0; first < size;) {
     while (events_ >= kSlices * width_) {
       widen();
     }
-    const std::uint64_t room = width_ - events_ % width_;
-    const std::size_t take = std::min<std::uint64_t>({room, rest.size(), std::uint64_t{kMaxStretch}});
-    count(rest.first(take));
-    rest = rest.subspan(take);
+    const std::size_t take = std::min<std::uint64_t>({width_ - events_ % width_, size - first, kMaxStretch});
+    count_threads(outline, first, first + take, run);
+    first += take;
+  }
+  kinds_[raw(Op::kRead)] += outline.reads();
+  kinds_[raw(Op::kWrite)] += outline.writes();
+  for (const std::uint32_t i : outline.others()) {
+    const Event& e = batch.events[i];
+    ++kinds_[raw(e.op)];
+    if (e.op == Op::kAcquire) {
+      count_acquire(e);
+    } else if (e.op == Op::kEnd || e.op == Op::kJoin) {
+      note_end(e);
+    }
   }
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/flat_map.h"
 #include "race/finding.h"
-#include "trace/batch.h"
+#include "trace/batch_outline.h"
 #include "trace/tables.h"
 
 namespace sooth {
@@ -22,7 +22,8 @@ class OverviewCollector {
   static constexpr std::size_t kMaxThreads = 64;
   static constexpr std::size_t kMaxLocks = 40;
 
-  void consume(const Batch& batch);
+  void consume(const Batch& batch) { consume(batch, BatchOutline(batch)); }
+  void consume(const Batch& batch, const BatchOutline& outline);
   RunOverview overview(const Tables& tables) const;
 
  private:
@@ -49,15 +50,16 @@ class OverviewCollector {
   };
   static constexpr std::uint64_t kMaxStretch = 1u << 16;
 
-  // Events of one slice, at most kMaxStretch.
-  void count(std::span<const Event> events);
+  // Events [first, end) of the batch, of one slice, and at most kMaxStretch. `run`: the first run that ends behind `first`;
+  // it becomes that of `end`.
+  void count_threads(const BatchOutline& outline, std::size_t first, std::size_t end, std::size_t& run);
   // `first`: where in the stretch it is, should it be new.
   Recent& recent_of(ThreadId thread, std::size_t first);
   void count_acquire(const Event& e);
   // Moves recent_ into threads_.
   void settle(std::size_t count);
   void widen();
-  void note_ends(std::span<const Event> events);
+  void note_end(const Event& e);
   // Of threads that are over only the busiest can ever be told about.
   void forget_idle();
   std::vector<ThreadActivity> busiest_threads(const Tables& tables) const;

@@ -146,12 +146,12 @@ bool DetectorPasses::waits_for_locks(const RunningDetector& detector) const {
   return finder_ != nullptr && detector.info->sees_locks != SeesLocks::kOfTrace;
 }
 
-void DetectorPasses::consume(const Batch& batch, const Tables& tables) {
+void DetectorPasses::consume(const Batch& batch, const BatchOutline& outline, const Tables& tables) {
   if (!detectors_.empty() && spool_ == nullptr) {
-    variables_.consume(batch, tables);
+    variables_.consume(batch, outline, tables);
   }
   if (any_slots_) {
-    slots_.follow(batch);
+    slots_.follow(batch, outline);
   }
   events_ += batch.events.size();
   begin_sample(batch.events.size());

@@ -50,7 +50,8 @@ class DetectorPasses {
   ~DetectorPasses();
 
   // The first pass, batch by batch. `tables` resolve what is in it.
-  void consume(const Batch& batch, const Tables& tables);
+  // The outline is that of the batch.
+  void consume(const Batch& batch, const BatchOutline& outline, const Tables& tables);
   // After the last batch; makes the second pass, if one is needed. Fails when the trace cannot be read again, or has
   // become another one. Returns how many events the detectors have seen: all, unless cancelled.
   // `tables` are those of the first pass.

@@ -37,30 +37,30 @@ void ThreadEnds::enter(std::uint64_t thread, Stage stage) {
   idle_ += (stage == Stage::kIdle ? 1u : 0u) - (before == Stage::kIdle ? 1u : 0u);
 }
 
-void ThreadEnds::consume(const Batch& batch) {
-  for (const Event& event : batch.events) {
-    // Most events by far say nothing unless somebody is idle.
-    if (event.op <= Op::kWrite && idle_ == 0) [[likely]] {
-      continue;
+void ThreadEnds::consume(const Batch& batch, const BatchOutline& outline) {
+  // Plain accesses say nothing unless somebody is idle.
+  outline.visit(
+      batch, [&] { return idle_ != 0; }, [&](std::size_t i) { consume(batch.events[i]); });
+}
+
+void ThreadEnds::consume(const Event& event) {
+  const std::uint32_t thread = raw(event.thread);
+  if (event.op == Op::kFork) {
+    if (stage(event.object) == Stage::kUnknown) {
+      enter(event.object, Stage::kCreated);
     }
-    const std::uint32_t thread = raw(event.thread);
-    if (event.op == Op::kFork) {
-      if (stage(event.object) == Stage::kUnknown) {
-        enter(event.object, Stage::kCreated);
-      }
-    } else if (event.op == Op::kBegin) {
-      // The first thread's is what only recordings have: nobody created it.
-      tells_begins_ = tells_begins_ || stage(thread) == Stage::kUnknown;
-      enter(thread, Stage::kBegun);
-    } else if (event.op == Op::kEnd) {
-      enter(thread, Stage::kEnded);
-    } else if (hands_on(event)) {
-      if (stage(thread) == Stage::kBegun) {
-        enter(thread, Stage::kIdle);
-      }
-    } else if (stage(thread) == Stage::kIdle) {
-      enter(thread, Stage::kBegun);
+  } else if (event.op == Op::kBegin) {
+    // The first thread's is what only recordings have: nobody created it.
+    tells_begins_ = tells_begins_ || stage(thread) == Stage::kUnknown;
+    enter(thread, Stage::kBegun);
+  } else if (event.op == Op::kEnd) {
+    enter(thread, Stage::kEnded);
+  } else if (hands_on(event)) {
+    if (stage(thread) == Stage::kBegun) {
+      enter(thread, Stage::kIdle);
     }
+  } else if (stage(thread) == Stage::kIdle) {
+    enter(thread, Stage::kBegun);
   }
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/batch.h"
+#include "trace/batch_outline.h"
 #include "trace/tables.h"
 
 namespace sooth {
@@ -14,13 +14,15 @@ namespace sooth {
 // do.
 class ThreadEnds {
  public:
-  void consume(const Batch& batch);
+  void consume(const Batch& batch) { consume(batch, BatchOutline(batch)); }
+  void consume(const Batch& batch, const BatchOutline& outline);
   // One sentence for the threads that were created and never ran, one for those that ran and had not ended; none when
   // there are none. Threads of OpenMP that wait for the next parallel region have nothing left to do.
   std::vector<std::string> sentences(const Tables& tables) const;
 
  private:
   enum class Stage : std::uint8_t { kUnknown, kCreated, kBegun, kIdle, kEnded };
+  void consume(const Event& event);
   Stage stage(std::uint64_t thread) const;
   void enter(std::uint64_t thread, Stage stage);
 

@@ -8,7 +8,7 @@
 
 namespace sooth {
 
-void TraceVariables::consume(const Batch& batch, const Tables& tables) {
+void TraceVariables::consume(const Batch& batch, const BatchOutline& outline, const Tables& tables) {
   tables_ = &tables;
   for (; !has_source_ && sites_seen_ < tables.site_count(); ++sites_seen_) {
     has_source_ = !tables.site(SiteId(sites_seen_)).file.empty();
@@ -20,12 +20,9 @@ void TraceVariables::consume(const Batch& batch, const Tables& tables) {
     blocks_.erase(block);
   }
   freed_.clear();
-  for (std::size_t i = 0; i < batch.events.size(); ++i) {
+  // What comes behind a begin is looked at only while there is one.
+  const auto consume = [&](std::size_t i) {
     const Event& e = batch.events[i];
-    // Most events by far: what comes behind a begin is looked at only while there is one.
-    if (e.op <= Op::kWrite && begun_.empty()) [[likely]] {
-      continue;
-    }
     const bool right_behind_begin = std::erase(begun_, e.thread) != 0;
     if (e.op == Op::kBegin) {
       begun_.push_back(e.thread);
@@ -34,7 +31,9 @@ void TraceVariables::consume(const Batch& batch, const Tables& tables) {
     } else if (e.op == Op::kFree) {
       freed_.push_back(e.object);
     }
-  }
+  };
+  outline.visit(
+      batch, [&] { return !begun_.empty(); }, consume);
   ++generation_;
 }
 

@@ -10,7 +10,7 @@
 
 #include "race/user_code.h"
 #include "race/variable_classes.h"
-#include "trace/batch.h"
+#include "trace/batch_outline.h"
 #include "trace/tables.h"
 
 namespace sooth {
@@ -23,7 +23,8 @@ class TraceVariables final : public VariableClasses {
   explicit TraceVariables(UserCode user_code) : user_code_(std::move(user_code)) {}
 
   // Before the detectors see the batch; `tables` must live until the next one.
-  void consume(const Batch& batch, const Tables& tables);
+  void consume(const Batch& batch, const Tables& tables) { consume(batch, BatchOutline(batch), tables); }
+  void consume(const Batch& batch, const BatchOutline& outline, const Tables& tables);
   // The trace comes by once more, from its start.
   void restart();
   std::uint32_t class_of(std::uint64_t address) override;

@@ -4,15 +4,22 @@
 
 namespace sooth {
 
-void ThreadSlots::follow(const Batch& batch) {
+void ThreadSlots::follow(const Batch& batch, const BatchOutline& outline) {
   // Few batches fork or join.
-  unsigned edges = 0;
   std::uint32_t last = 0;
-  for (const Event& e : batch.events) {
-    edges |= (e.op == Op::kFork ? 1u : 0u) | (e.op == Op::kJoin ? 1u : 0u);
-    last = std::max(last, raw(e.thread));
+  for (const BatchOutline::Run& run : outline.runs()) {
+    last = std::max(last, raw(run.thread));
   }
-  if (identity_ && edges == 0) {
+  const bool edges = std::any_of(outline.others().begin(), outline.others().end(), [&](std::uint32_t i) {
+    return batch.events[i].op == Op::kFork || batch.events[i].op == Op::kJoin;
+  });
+  if (!edges && !identity_) {
+    for (const BatchOutline::Run& run : outline.runs()) {
+      (void)slot_of(run.thread);
+    }
+    return;
+  }
+  if (identity_ && !edges) {
     next_slot_ = batch.events.empty() ? next_slot_ : std::max(next_slot_, last + 1);
     return;
   }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/packed_column.h"
-#include "trace/batch.h"
+#include "trace/batch_outline.h"
 
 namespace sooth {
 
@@ -27,7 +27,8 @@ namespace sooth {
 class ThreadSlots {
  public:
   // Every batch, before it or a part of it is renamed.
-  void follow(const Batch& batch);
+  void follow(const Batch& batch) { follow(batch, BatchOutline(batch)); }
+  void follow(const Batch& batch, const BatchOutline& outline);
   // The batch with slots in the place of threads. `buffer` may become the place of the events.
   Batch renamed(const Batch& batch, std::vector<Event>& buffer) const;
 
