@@ -123,7 +123,7 @@ PROGRAMS = [
     Program("lbzip2",
             {"lbzip2": ["src/*.c", "lib/xmalloc.c", "lib/timespec*.c", "lib/dtotimespec.c", "lib/gettime.c",
                         "lib/utimens.c", "lib/stat-time.c"]},
-            ["-DHAVE_CONFIG_H", "-I", "lbzip2:lib"], ["-n4", "-1", "-k", "-c", "DATA"], 400_000,
+            ["-DHAVE_CONFIG_H", "-Wno-implicit-function-declaration", "-I", "lbzip2:lib"], ["-n4", "-1", "-k", "-c", "DATA"], 400_000,
             headers={"config.h": LBZIP2_CONFIG}),
     # C++: jobs behind counting semaphores made of a mutex and a condition variable.
     Program("zpaq", {"zpaq": ["*.cpp"]}, ["-Dunix", "-DNOJIT"],
