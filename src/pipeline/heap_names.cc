@@ -22,12 +22,15 @@ bool is_smart_pointer(std::string_view type) {
          type.starts_with("std::atomic<") || !is_library_type(type);
 }
 
-// What a pointer of that type points to: one of the types with that name.
+// What a pointer of that type points to, or an atomic one: one of the types with that name.
 TypeId pointee(std::span<const TypeLayout> types, std::string_view pointer) {
+  if (constexpr std::string_view kAtomic = "std::atomic<"; pointer.starts_with(kAtomic) && pointer.ends_with('>')) {
+    pointer = pointer.substr(kAtomic.size(), pointer.size() - kAtomic.size() - 1);
+  }
   if (!pointer.ends_with("*")) {
     return kNoType;
   }
-  pointer.remove_suffix(1);
+  pointer.remove_suffix(pointer.ends_with(" *") ? 2 : 1);  // as clang writes it in the name of a template
   const auto found = std::find_if(types.begin(), types.end(), [&](const TypeLayout& type) {
     return type.size != 0 && !type.opaque && type.name == pointer;
   });

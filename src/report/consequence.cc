@@ -1,6 +1,8 @@
 #include "report/consequence.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -98,6 +100,48 @@ bool is_handed_out(const Finding& race, const Finding& cause) {
          });
 }
 
+// What smart pointers do to make and drop what they own. Not every function that has their name in its arguments.
+bool is_of_smart_pointer(const Site& site) {
+  constexpr std::string_view kOwners[] = {"std::shared_ptr<", "std::__shared_ptr<", "std::__shared_count<",
+                                          "std::_Sp_counted", "std::unique_ptr<",   "std::weak_ptr<"};
+  return std::any_of(std::begin(kOwners), std::end(kOwners),
+                     [&](std::string_view owner) { return site.function.starts_with(owner); });
+}
+
+bool is_making_or_dropping(const Access& access) {
+  return access.op == Op::kFree || is_of_smart_pointer(access.site) ||
+         std::any_of(access.stack.begin(), access.stack.end(), is_of_smart_pointer);
+}
+
+bool shares_function(const Access& access, const Access& of_cause) {
+  const auto is_own = [&](const Site& site) {
+    return !site.function.empty() && !site.function.starts_with("std::") && is_in_function_of(of_cause, site);
+  };
+  return is_own(access.site) || std::any_of(access.stack.begin(), access.stack.end(), is_own);
+}
+
+// A smart pointer that is set while another thread copies it counts and drops what it owns at the wrong times, wherever
+// its copies are: "*config", and blocks within that which nobody has a name for.
+bool is_owned_by_raced_pointer(const Finding& race, const Finding& cause) {
+  const std::string &name = race.context.memory->name, &pointer = cause.accesses.front().variable;
+  if (!is_on_smart_pointer(cause) || pointer.empty() ||
+      std::none_of(race.accesses.begin(), race.accesses.end(), is_making_or_dropping)) {
+    return false;
+  }
+  const bool is_nameless = name.empty() || name.starts_with("element ");
+  return name == "*" + pointer || name.starts_with(pointer + "->") ||
+         (is_nameless && std::all_of(race.accesses.begin(), race.accesses.end(), [&](const Access& access) {
+            return is_making_or_dropping(access) || shares_function(access, cause.accesses[0]) ||
+                   shares_function(access, cause.accesses[1]);
+          }));
+}
+
+// The letters of a short std::string are in the string itself.
+bool is_element_of(const Finding& race, const Finding& cause) {
+  const std::string& whole = cause.accesses.front().variable;
+  return !whole.empty() && race.accesses.front().variable == "element of " + whole && on_same_lines(race, cause);
+}
+
 // Of a run that was only watched, which names globals only.
 bool is_on_unknown_memory(const Finding& race) {
   return !is_from_trace(race) && !race.context.memory.has_value() && race.accesses.front().variable.empty() &&
@@ -153,13 +197,13 @@ bool follows(const Finding& race, const Finding& cause, const UserCode& user_cod
   if (lacks_callers(race, user_code) && is_on_variable_of(race, cause) && on_known_lines(race, cause, user_code)) {
     return true;
   }
-  if (is_inside_call(race, cause)) {
+  if (is_inside_call(race, cause) || is_element_of(race, cause)) {
     return true;
   }
   if (!is_on_heap(race)) {
     return false;
   }
-  if (is_handed_out(race, cause)) {
+  if (is_handed_out(race, cause) || (is_on_library_block(race) && is_owned_by_raced_pointer(race, cause))) {
     return true;
   }
   if (!is_on_library_block(race) || !std::all_of(cause.accesses.begin(), cause.accesses.end(), is_through_library)) {
@@ -200,6 +244,26 @@ void find_consequences(Report& report, const UserCode& user_code) {
       finding.follows = (*cause)->id;
     }
   }
+  // Who reads the report begins with the cause: it stands where the worst that it leads to would.
+  std::map<std::string_view, Rung> worst;
+  for (const Finding& finding : report.findings) {
+    Rung& rung = worst.try_emplace(finding.follows, Rung::kSuspected).first->second;
+    rung = std::max(rung, finding.rung);
+  }
+  const auto rung_of = [&](const Finding& finding) {
+    const auto led_to = worst.find(finding.id);
+    return finding.id.empty() || led_to == worst.end() ? finding.rung : std::max(finding.rung, led_to->second);
+  };
+  std::vector<std::pair<Rung, std::size_t>> order;
+  for (std::size_t i = 0; i < report.findings.size(); ++i) {
+    order.emplace_back(rung_of(report.findings[i]), i);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<Finding> sorted;
+  for (const auto& [rung, i] : order) {
+    sorted.push_back(std::move(report.findings[i]));
+  }
+  report.findings = std::move(sorted);
 }
 
 }  // namespace sooth

@@ -13,13 +13,15 @@ namespace sooth {
 //   these lines themselves where one of them allocates it; or
 // - the other race is on a smart pointer, the threads are in the functions of that race, and the library allocated the
 //   block or frees it on one of its lines; or
-// - the other race is on the pointer to the block, and the block is filled in the line that sets the pointer.
+// - the other race is on the pointer to the block, and the block is filled in the line that sets the pointer; or
+// - the other race is on the smart pointer that owns the block, or nobody has a name for the block and the threads are in
+//   the functions of that race, and a thread makes or drops what the pointer owns.
 // Others are on the same variable as the other race, one thread is on a line of that race, and the other in a call that
 // the library makes from its other line. A race that only a run under control has shown has no memory that is known: it
 // follows from one on the same lines, if the library is between, or from one on a smart pointer that frees it there; of a
 // place in the library that nobody knows the callers of, only the line of the other thread counts, and the variable if it
 // is known.
-// Ids must be filled. A race that has no `follows` after this follows from none.
+// Causes move to where the worst that they lead to would stand. Ids must be filled, and findings sorted by rung. A race that has no `follows` after this follows from none.
 void find_consequences(Report& report, const UserCode& user_code);
 
 }  // namespace sooth

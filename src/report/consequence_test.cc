@@ -96,6 +96,55 @@ TEST(ConsequenceTest, WhatASharedPointerOwnsIsChangedWithIt) {
             "pointer");
 }
 
+TEST(ConsequenceTest, WhatARacedPointerOwnsIsDroppedAnywhere) {
+  const std::string drop = "std::__shared_ptr<Config>::~__shared_ptr";
+  // The end of a scope drops a copy, in a function that is none of the race's.
+  Finding dropped =
+      on_block(race("x", through(Op::kFree, 35, "lambda", drop), through(Op::kAtomicRmw, 9, "reader", kPointer)), 5);
+  dropped.context.memory->name = "*other";
+  EXPECT_EQ(follows(dropped), "");
+  dropped.context.memory->name = "*config";
+  EXPECT_EQ(follows(dropped), "pointer");
+  // The library's own words in the arguments of a function are none of a smart pointer's.
+  Finding used = on_block(race("x", own(Op::kRead, 36, "lambda"), own(Op::kWrite, 37, "other")), 5);
+  used.context.memory->name = "config->size";
+  used.accesses[0].stack = {library_site("std::function<std::unique_ptr<int> ()>::operator()")};
+  EXPECT_EQ(follows(used), "") << "somebody changes the object";
+  used.accesses[1].stack = {library_site("std::_Sp_counted_base<2>::_M_release")};
+  EXPECT_EQ(follows(used), "pointer") << "its destructor";
+  // What the object has allocated.
+  Finding within = on_block(race("x", own(Op::kRead, 8, "reader"), through(Op::kFree, 3, "~Config", drop)), 5);
+  within.context.memory->name = "element 0 of an array of int";
+  EXPECT_EQ(follows(within), "pointer");
+  within.accesses[0] = own(Op::kRead, 8, "elsewhere");
+  EXPECT_EQ(follows(within), "");
+}
+
+TEST(ConsequenceTest, LettersInAString) {
+  const Finding cause = on_variable(
+      "log.line", race("line", through(Op::kRead, 16, "add", "std::string::append"), own(Op::kWrite, 18, "flush")));
+  EXPECT_EQ(follows(on_variable("element of log.line", race("x", own(Op::kWrite, 18, "flush"),
+                                                            through(Op::kWrite, 16, "add", "std::string::append"))),
+                    {cause}),
+            "line");
+  EXPECT_EQ(follows(on_variable("element of log.line", race("x", own(Op::kWrite, 19, "flush"),
+                                                            through(Op::kWrite, 16, "add", "std::string::append"))),
+                    {cause}),
+            "");
+}
+
+TEST(ConsequenceTest, ACauseStandsWhereTheWorstOfItWould) {
+  Report report;
+  Finding worst =
+      on_block(race("worst", own(Op::kRead, 10, "reader"), through(Op::kFree, 13, "main", "std::_M_release")), 5);
+  worst.rung = Rung::kHarmful;
+  Finding middle = race("middle", own(Op::kRead, 70, "f"), own(Op::kWrite, 71, "g"));
+  middle.rung = Rung::kConfirmed;
+  report.findings = {worst, middle, pointer_race()};
+  find_consequences(report, {});
+  EXPECT_EQ(report.findings[0].id + report.findings[1].id + report.findings[2].id, "worstpointermiddle");
+}
+
 TEST(ConsequenceTest, WhatHasNothingToDoWithItDoesNotFollow) {
   const Finding read = race("x", own(Op::kRead, 10, "reader"), own(Op::kWrite, 14, "main"));
   EXPECT_EQ(follows(read), "");

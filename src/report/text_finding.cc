@@ -215,13 +215,19 @@ void write_brief(const Finding& finding, const std::vector<const Finding*>& foll
     const bool fits = options.width == 0 || columns_of(line) + 1 + columns_of(rest) <= options.width;
     out << line << (fits ? " " : "\n    ") << rest << "\n";
   }
-  for (const Finding* each : following) {
+  // A pointer to something that is used in many places leads to dozens.
+  constexpr std::size_t kMostFollowing = 4;
+  const std::size_t shown = following.size() <= kMostFollowing ? following.size() : kMostFollowing - 1;
+  for (const Finding* each : std::span(following).first(shown)) {
     const std::vector<const Access*> both = accesses_primary_first(*each);
     write_wrapped("leads to: ",
                   paint.rung(each->rung) + " " + headline(*each) + ", " + deed_in(*each, bare(*each, *both.front())) +
                       " at " + short_place(both.front()->place()) + ", " + deed_in(*each, bare(*each, *both.back())) +
                       " at " + short_place(both.back()->place()) + " " + paint.dim("[" + printable(each->id) + "]"),
                   options.width, out);
+  }
+  if (shown < following.size()) {
+    out << "  leads to: " << following.size() - shown << " more, with --verbose\n";
   }
   out << "\n";
 }

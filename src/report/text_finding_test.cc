@@ -231,6 +231,22 @@ TEST(TextFindingTest, TheCommandToCopyStandsAloneWhereThereIsNoRoom) {
   EXPECT_NE(brief(race(), 80, false).find(command + "\n    (seed 7"), std::string::npos);
 }
 
+TEST(TextFindingTest, FourLinesTellWhatItLeadsTo) {
+  const Finding follower = race();
+  for (const std::size_t count : {4u, 5u, 20u}) {
+    std::ostringstream out;
+    write_brief(race(), std::vector<const Finding*>(count, &follower), {}, {}, Paint(false), out);
+    const std::string text = out.str();
+    std::size_t lines = 0;
+    for (std::size_t at = text.find("leads to: "); at != std::string::npos; at = text.find("leads to: ", at + 1)) {
+      ++lines;
+    }
+    EXPECT_EQ(lines, 4u);
+    EXPECT_EQ(text.find("leads to: " + std::to_string(count - 3) + " more, with --verbose") != std::string::npos,
+              count > 4);
+  }
+}
+
 TEST(TextFindingTest, TheCaretStandsUnderTheColumn) {
   const std::string text = brief(hidden_race(), 0, false);
   EXPECT_NE(text.find("      19 | x = 2;\n         |   ^\n"), std::string::npos) << text;

@@ -217,6 +217,13 @@ std::optional<Dwarf_Die> child_of(Dwarf_Die function, Wanted wanted) {
   return std::nullopt;
 }
 
+// Made around the pointer to a block, as in `std::atomic<Config*> config{new Config}`: it is not what the block holds.
+bool takes_pointer(std::string_view type) {
+  return (type.starts_with("std::atomic<") && type.ends_with("*>")) || type.starts_with("std::__atomic_base<") ||
+         type.starts_with("std::unique_ptr<") || type.starts_with("std::__uniq_ptr_") ||
+         type.starts_with("std::shared_ptr<") || type.starts_with("std::__shared_");
+}
+
 }  // namespace
 
 TypeId class_of_constructor(Dwarf_Die function, TypeReader& types) {
@@ -230,6 +237,9 @@ TypeId class_of_constructor(Dwarf_Die function, TypeReader& types) {
   }
   const TypeId type = types.pointee_of(*self);
   const std::string& full = types.name(type);
+  if (takes_pointer(full)) {
+    return kNoType;
+  }
   const std::string base = full.substr(0, full.find('<'));
   const std::size_t colons = base.rfind("::");
   return base.substr(colons == std::string::npos ? 0 : colons + 2) == name ? type : kNoType;

@@ -22,7 +22,8 @@ std::vector<ShortLived> local_variables(DebugFile& file, UnitIndex& unit, const 
 // `address` is that of the call in the scope `at`.
 TypeId constructed_type(UnitIndex& unit, std::uint32_t at, std::uint64_t address, std::uint32_t line,
                         TypeReader& types);
-// The same of a function: the class whose constructor it is; kNoType when it is none.
+// The same of a function: the class whose constructor it is; kNoType when it is none, or one of a class that only holds the
+// pointer.
 TypeId class_of_constructor(Dwarf_Die function, TypeReader& types);
 // The T of a function template <typename T, ...>, of T[] its element; kNoType for other functions.
 TypeId first_template_argument(Dwarf_Die function, TypeReader& types);

@@ -216,12 +216,26 @@ TypeId TypeReader::read_record(Dwarf_Die& type, const char* alias, bool is_union
   const bool is_library = layout.name.starts_with("std::") || layout.name.starts_with("__gnu_cxx::");
   add_members(type, is_library, layout);
   layout.opaque = is_library && layout.members.empty();
+  if (layout.name.starts_with("std::atomic<")) {
+    read_argument(type);
+  }
   const auto key = std::pair(layout.name, size);
   const TypeId id = add(std::move(layout));
   if (is_named && id != kNoType) {
     catalog_.by_name_.emplace(key, id);
   }
   return id;
+}
+
+// What an atomic pointer points to has names, too.
+void TypeReader::read_argument(Dwarf_Die& type) {
+  Dwarf_Die child;
+  for (int next = dwarf_child(&type, &child); next == 0; next = dwarf_siblingof(&child, &child)) {
+    if (dwarf_tag(&child) == DW_TAG_template_type_parameter) {
+      type_of(child);
+      return;
+    }
+  }
 }
 
 TypeId TypeReader::read_declared(Dwarf_Die& type) {

@@ -53,6 +53,7 @@ class TypeReader {
   TypeId read_pointer(Dwarf_Die& type);
   TypeId read_record(Dwarf_Die& type, const char* alias, bool is_union);
   std::string record_name(Dwarf_Die& type, const char* alias);
+  void read_argument(Dwarf_Die& type);
   // A class that this unit only declares: compilers leave its description to the one that has its vtable or constructor.
   TypeId read_declared(Dwarf_Die& type);
   TypeId read_array(Dwarf_Die& type);

@@ -1,6 +1,7 @@
 // Variables of every kind, each written by two threads at once. A line with a TOUCH says behind //= what a report must
 // call what it touches: run.py compares. "x in f()" is a local variable of f, "x of T5" one that T5 has of its own.
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -185,6 +186,11 @@ struct Plain {
   int level;
 };
 std::map<int, std::unique_ptr<Plain>> kept;
+struct Settings {
+  int quiet;
+  int level[5];
+};
+std::atomic<Settings*> settings{new Settings{}}, later;
 Hidden* handle;
 struct Shop {
   int open;
@@ -273,6 +279,8 @@ static void touch_heap() {
   TOUCH(raw_account->home.x = 1)          //= raw_account->home.x in 24 bytes
   TOUCH(shared->balance = 1)              //= *shared in 40 bytes
   TOUCH(kept.begin()->second->level = 1)  //= Plain.level in 16 bytes
+  TOUCH(settings.load()->quiet = 1)       //= settings->quiet in 24 bytes
+  TOUCH(later.load()->level[2] = 1)       //= later->level[2] in 24 bytes
   TOUCH(touch_hidden(handle))             //= handle->level in 16 bytes
   TOUCH(touch_length())                   //= queue->length in 24 bytes
   TOUCH(touch_where())                    //= queue->where.y in 24 bytes
@@ -367,6 +375,7 @@ int main(int argc, char**) {
   long_text.assign(40, ' ');
   owned = std::make_unique<Account>(1);
   kept[1] = std::make_unique<Plain>();
+  later = new Settings{};
   handle = make_hidden();
   make_queue();
   shop.prices.assign(4, 0);
