@@ -55,7 +55,8 @@ void FreedMemory::free(const AccessRecord& record) {
   const std::uint64_t address = record.event.object;
   const std::uint64_t size = record.event.size;
   allocate(address, size);
-  if (size > 0 && size <= kLargest && address % kPage != 0) {
+  const bool is_mapping = address % kPage == kHeader && (address + size) % kPage == 0;
+  if (size > 0 && size <= kLargest && address % kPage != 0 && !is_mapping) {
     blocks_.insert_or_assign(address, Block{size, record});
     set(address, size);
   }

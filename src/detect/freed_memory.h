@@ -12,7 +12,8 @@
 namespace sooth {
 
 // One bit for each 8 bytes, and the latest free of each block. Blocks of the heap only: pages that are given back to the
-// system (a block that begins with a page, or is larger than kLargest) may be handed out again by calls that nobody sees.
+// system (a block that begins with a page, or is larger than kLargest, or is a mapping of its own, as glibc makes them) may
+// be handed out again by calls that nobody sees. The loader, say, maps a library there.
 // Memory grows with what is free.
 class FreedMemory {
  public:
@@ -27,6 +28,7 @@ class FreedMemory {
   static constexpr std::uint64_t kPage = 4096;
   static constexpr std::uint64_t kGranule = 8;
   static constexpr std::uint64_t kLargest = std::uint64_t{1} << 20;
+  static constexpr std::uint64_t kHeader = 16;  // in front of a block that is a mapping of its own
   using Bits = std::array<std::uint64_t, kPage / kGranule / 64>;
 
   struct Block {

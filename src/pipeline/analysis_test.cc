@@ -250,6 +250,18 @@ TEST(AnalysisTest, WhatIsCutOffSaysWhy) {
   }
 }
 
+TEST(AnalysisTest, WhatFreeGivesBackToTheSystemIsNotUsedAfterIt) {
+  const auto misuses = [](const std::string& block, const std::string& used) {
+    const Result<Report> report =
+        analyze("T0|alloc(" + block + ")|1\nT0|free(" + block + ")|2\nT0|r(" + used + ":4)|3\n", "misuse");
+    return report.ok() ? static_cast<int>(report->findings.size()) : -1;
+  };
+  EXPECT_EQ(misuses("0x7f0000001020:135152", "0x7f0000002000"), 1);
+  EXPECT_EQ(misuses("0x7f0000001010:135144", "0x7f0000002000"), 1);
+  // A mapping of its own. Who reads there without a fault reads something that was mapped since.
+  EXPECT_EQ(misuses("0x7f0000001010:135152", "0x7f0000002000"), 0);
+}
+
 // The second pair of sites lies behind what is kept; nothing but the lock orders its accesses.
 TEST(AnalysisTest, WhatLiesBehindTheEventsThatAreKeptSaysHowManyTheseAre) {
   const auto open = [] {
