@@ -181,6 +181,11 @@ class GranuleScan final : public SharingScan {
   void learn_from_reads();
   void free(const Event& e);
   void allocate(const Event& e, EventId id);
+  void allocate_memory(const Event& e, EventId id);
+  std::uint64_t with_parts(std::uint64_t granule, std::uint64_t mask) const {
+    return mask | (allocated_parts_[0].granule == granule ? allocated_parts_[0].mask : 0) |
+           (allocated_parts_[1].granule == granule ? allocated_parts_[1].mask : 0);
+  }
   void allocate_page(std::uint64_t number, std::uint64_t first, std::uint64_t last, EventId id);
   static void end_generation(std::uint64_t granule, const Cell& cell, EventId to, SharedTimes& into);
   static void finish_stretch(std::uint64_t first, const Stretch& stretch, EventId to, SharedTimes& into);
@@ -212,6 +217,15 @@ class GranuleScan final : public SharingScan {
   std::vector<Split> splits_;
   std::vector<std::uint32_t> free_splits_;
   std::vector<std::uint64_t> read_;  // epochs of the writes that the access at hand has seen and did not know
+
+  // What the allocation before the event `behind_allocation_` took of its first and last granule, with what the one just
+  // before that took: recorders tell of a block and of what is left behind it one after the other.
+  struct Part {
+    std::uint64_t granule = ~std::uint64_t{0};
+    std::uint64_t mask = 0;
+  };
+  std::array<Part, 2> allocated_parts_;
+  std::uint64_t behind_allocation_ = 0;
 
   SharedTimes times_;
   std::uint64_t forgotten_ = 0;  // in kTimeUnit events, rounded up
@@ -579,6 +593,28 @@ void GranuleScan<Look>::free(const Event& e) {
 
 template <typename Look>
 void GranuleScan<Look>::allocate(const Event& e, EventId id) {
+  // Only when nothing at all came in between.
+  if (raw(id) != behind_allocation_) {
+    allocated_parts_ = {};
+  }
+  behind_allocation_ = raw(id) + 1;
+  allocate_memory(e, id);
+  std::array<Part, 2> parts;
+  granule_scan::for_each_page(e.object, e.size, [&](std::uint64_t number, std::uint64_t first, std::uint64_t last) {
+    const auto part_of = [&](std::uint64_t byte) {
+      const std::uint64_t granule = number * kPageGranules + byte / kGranule;
+      const std::uint64_t from = first / kGranule == byte / kGranule ? first % kGranule : 0;
+      const std::uint64_t to = last / kGranule == byte / kGranule ? last % kGranule : kGranule - 1;
+      return Part{granule, with_parts(granule, granule_scan::mask_of(from, to))};
+    };
+    parts[0] = parts[0].mask == 0 ? part_of(first) : parts[0];
+    parts[1] = part_of(last);
+  });
+  allocated_parts_ = parts;
+}
+
+template <typename Look>
+void GranuleScan<Look>::allocate_memory(const Event& e, EventId id) {
   std::uint64_t whole_first = 1;
   std::uint64_t whole_last = 0;
   granule_scan::for_each_page(e.object, e.size, [&](std::uint64_t number, std::uint64_t first, std::uint64_t last) {
@@ -614,7 +650,7 @@ void GranuleScan<Look>::allocate_page(std::uint64_t number, std::uint64_t first,
   if (!whole || page->owner == kSeveral) {
     granule_scan::for_each_granule(first, last, [&](std::uint64_t place, std::uint64_t mask) {
       Cell& cell = page->cells[place];
-      if ((cell.write & kBytes & ~mask) == 0) {
+      if ((cell.write & kBytes & ~with_parts(number * kPageGranules + place, mask)) == 0) {
         end_generation(number * kPageGranules + place, cell, id, times_);
         give_back(cell);
         cell = {kUsedBefore, 0};

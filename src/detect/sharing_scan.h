@@ -25,7 +25,7 @@ namespace sooth {
 //
 // Errs to one side only: bytes of a granule are told apart only where an access would look unordered and all earlier ones
 // were to other bytes, an allocation that begins or ends in the middle of what
-// was accessed begins no generation, and what does not fit into a word is unordered.
+// was accessed begins no generation, unless the event before it or after it allocates the rest, and what does not fit into a word is unordered.
 //
 // Threads may be slots (trace/tools/thread_slots.h) when all that is asked respects must-order.
 class SharingScan {

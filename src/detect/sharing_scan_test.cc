@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "oracle/trace_text.h"
@@ -42,6 +43,15 @@ TEST(SharingScan, StartsAnewWithABlock) {
   EXPECT_EQ(
       unordered_in("T0|w(0x1000:4)|a\nT1|w(0x1004:4)|a\nT2|alloc(0x1000:8)|a\nT2|w(0x1000:8)|a\nT2|r(0x1004:4)|a\n"),
       0);
+}
+
+TEST(SharingScan, StartsAnewWithABlockAndWhatIsLeftBehindIt) {
+  const std::string before = "T0|alloc(0x1000:16)|a\nT0|w(0x1008:8)|a\nT0|free(0x1000:16)|a\n";
+  const std::string after = "T1|w(0x1000:8)|a\nT1|free(0x1000:16)|a\n";
+  EXPECT_EQ(unordered_in(before + "T1|alloc(0x100f:1)|a\nT1|alloc(0x1000:15)|a\n" + after), 0);
+  // What comes in between may access the rest.
+  EXPECT_EQ(unordered_in(before + "T1|alloc(0x100f:1)|a\nT0|w(0x1008:1)|a\nT1|alloc(0x1000:15)|a\n" + after), 1);
+  EXPECT_GE(unordered_in(before + "T1|alloc(0x1000:15)|a\n" + after), 1);
 }
 
 }  // namespace
