@@ -151,6 +151,9 @@ class Reader {
     return chosen < choices;
   }
 
+  // A look at the clock is none: it is nowhere in the code, and may be that of a sleep.
+  static bool is_instruction(const ExploredStep& step) { return is_access(step.op) && step.offset != 0; }
+
   void announce(Thread& thread, ExploredPoint& point, control::StretchEnd how) {
     if (thread.announced != nullptr) {
       std::sort(thread.announced->parts.begin(), thread.announced->parts.end(),
@@ -160,8 +163,8 @@ class Reader {
       point.is_fresh = true;
     } else if (how == control::StretchEnd::kYielded || how == control::StretchEnd::kOutside ||
                how == control::StretchEnd::kTaken ||
-               (how == control::StretchEnd::kBlocked && thread.pending != nullptr && is_access(thread.pending->op))) {
-      // Is done: nothing but the yield comes next, or what nobody sees. No access waits; an acquire does.
+               (how == control::StretchEnd::kBlocked && thread.pending != nullptr && is_instruction(*thread.pending))) {
+      // Is done: nothing but the yield comes next, or what nobody sees. No access waits; an acquire or a sleep does.
       thread.pending = nullptr;
     }
   }
