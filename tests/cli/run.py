@@ -101,14 +101,14 @@ def replay_line(lab):
     check(re.fullmatch(r"report \d, prepared \d+\n", run.stdout), "the report is beside what the program writes, not in it: " + run.stdout)
     command = re.search(r"replay: sooth replay (\S+) -- (\S+)", run.stderr)
     check(command is not None, run.stderr)
-    check("confirmed" in run.stderr and "swapped critical sections" in run.stderr, run.stderr)
+    check("harmful" in run.stderr and 'instead of "report' in run.stderr and "swapped critical sections" in run.stderr, run.stderr)
     check("the report is in sooth-textbook.json" in run.stderr, run.stderr)
     again = lab.tool("replay", command[1].strip("'"), "--", command[2], expect=0)
     check("race" in again.stdout + again.stderr, again)
     # A second run does not touch the report of the first.
     lab.tool("run", "--trials", "0", "--", lab.example("textbook"), expect=66)
     check(lab.load("sooth-textbook-2.json")["findings"][0]["rung"] == "predicted", "--trials 0 confirms nothing")
-    check(lab.load("sooth-textbook.json")["findings"][0]["rung"] == "confirmed", "the first report is as it was")
+    check(lab.load("sooth-textbook.json")["findings"][0]["rung"] == "harmful", "the first report is as it was")
 
 
 STATUS = """
@@ -128,6 +128,17 @@ int main(int argc, char** argv) {
 """
 
 
+RACY = """
+#include <thread>
+static int calls;
+int main() {
+  std::thread other([] { ++calls; });
+  ++calls;
+  other.join();
+}
+"""
+
+
 def statuses(lab):
     """Without findings, the program's status and output; with them, 66, and --fail-on."""
     program = lab.write("status", STATUS)
@@ -135,7 +146,8 @@ def statuses(lab):
         run = lab.tool("run", "-o", "r.txt", "--", program, argument, expect=status)
         check(run.stdout == "out\n" and run.stderr.startswith("err\n"), run)
     check("was killed" in open(lab.path("r.txt")).read(), "the report tells of the kill")
-    racy = lab.example("textbook")
+    lab.tool("run", "--fail-on", "harmful", "--", lab.example("textbook"), expect=66)
+    racy = lab.write("racy", RACY)
     lab.tool("run", "--fail-on", "harmful", "--", racy, expect=0)
     lab.tool("run", "--fail-on", "never", "--", racy, expect=0)
     lab.tool("run", "--fail-on", "confirmed", "--", racy, expect=66)
@@ -590,7 +602,7 @@ def merge(lab):
     check(sorted(ids) == sorted({f["id"] for i in range(3) for f in lab.load(f"{i}.json")["findings"]}), ids)
     textbook = lab.load("0.json")["findings"][0]
     best = next(finding for finding in everything["findings"] if finding["id"] == textbook["id"])
-    check(textbook["rung"] == "predicted" and best["rung"] == "confirmed" and best["dynamic_pairs"] == 2, best)
+    check(textbook["rung"] == "predicted" and best["rung"] == "harmful" and best["dynamic_pairs"] == 2, best)
     lab.tool("merge", "all.json", "--format", "text", "--fail-on", "predicted", expect=66)
     lab.tool("merge", "0.json", "missing.json", expect=65)
     lab.tool("merge", expect=64)
