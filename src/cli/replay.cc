@@ -23,6 +23,8 @@ namespace {
 // Controlled runs that have a schedule took no longer, unless somebody allowed them more.
 constexpr std::chrono::seconds kDefaultTimeout(60);
 
+constexpr std::chrono::seconds kSteeringTime(20);
+
 struct ReplayFlags {
   std::string what;
   std::string output;
@@ -38,7 +40,12 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-Result<ScheduleFile> schedule_of_finding(const std::string& path, const std::string& id) {
+struct Wanted {
+  ScheduleFile schedule;
+  bool race = false;  // it is of a finding that is one
+};
+
+Result<Wanted> schedule_of_finding(const std::string& path, const std::string& id) {
   const Result<Report> report = read_report(path);
   if (!report.ok()) {
     return report.status();
@@ -52,11 +59,15 @@ Result<ScheduleFile> schedule_of_finding(const std::string& path, const std::str
     return Status::usage(path + ": no run has reached the finding " + (*finding)->id +
                          ", so there is nothing to replay; try `sooth confirm " + path + " -- PROGRAM ARGUMENTS`");
   }
-  return parse_schedule((*finding)->replay->schedule, path + "#" + (*finding)->id);
+  Result<ScheduleFile> schedule = parse_schedule((*finding)->replay->schedule, path + "#" + (*finding)->id);
+  if (!schedule.ok()) {
+    return std::move(schedule).status();
+  }
+  return Wanted{std::move(*schedule), (*finding)->kind == FindingKind::kRace};
 }
 
 // REPORT#ID, a file, or STRATEGY@SEED; a file of the very name comes first.
-Result<ScheduleFile> find_schedule(const std::string& what) {
+Result<Wanted> find_schedule(const std::string& what) {
   std::error_code ignored;
   const std::size_t mark = what.rfind('#');
   if (what != "-" && !std::filesystem::exists(what, ignored)) {
@@ -64,7 +75,7 @@ Result<ScheduleFile> find_schedule(const std::string& what) {
       return schedule_of_finding(what.substr(0, mark), what.substr(mark + 1));
     }
     if (std::optional<ScheduleFile> named = schedule_by_name(what)) {
-      return *named;
+      return Wanted{std::move(*named)};
     }
   }
   const Result<std::string> text = read_whole_file(what);
@@ -74,7 +85,8 @@ Result<ScheduleFile> find_schedule(const std::string& what) {
   if (text->starts_with("{")) {
     return Status::usage(what + " is a report; say which of its findings: `sooth replay " + what + "#ID`");
   }
-  return parse_schedule(*text, what);
+  Result<ScheduleFile> schedule = parse_schedule(*text, what);
+  return schedule.ok() ? Result<Wanted>(Wanted{std::move(*schedule)}) : std::move(schedule).status();
 }
 
 Status check_usage(const ReplayFlags& options) {
@@ -123,12 +135,34 @@ void tell(const ControlledProgram& program, const ScheduleFile& schedule, const 
       "), " + end + (schedule.outcome.empty() ? "" : "; in the schedule: " + schedule.outcome));
 }
 
+// For those who wanted to see the race, not this very run.
+Status steer(const ControlledProgram& program, const ScheduleFile& schedule, const Replayed& replayed) {
+  const Result<std::optional<Steered>> steered = steer_instead(program, schedule, replayed, kSteeringTime);
+  if (!steered.ok() || !steered->has_value()) {
+    return steered.ok() ? Status() : steered.status();
+  }
+  const Steered& what = **steered;
+  if (!what.reached.has_value()) {
+    say("runs that were steered there instead did not create the race either (" + counted(what.runs, "run", "runs") +
+        ")");
+    return {};
+  }
+  say("run " + std::to_string(what.runs) + " that was steered there instead did; its output is not shown:");
+  CodeNames names(program.path());
+  for (const std::string& sentence : describe_events(what.plan, what.reached->log, names)) {
+    say("  " + sentence);
+  }
+  say("  it ended with " + (what.reached->timed_out ? "a hang" : what.reached->end.describe()));
+  return {};
+}
+
 CommandResult run_replay(const ReplayFlags& options) {
   SOOTH_RETURN_IF_ERROR(check_usage(options));
-  const Result<ScheduleFile> schedule = find_schedule(options.what);
-  if (!schedule.ok()) {
-    return schedule.status();
+  const Result<Wanted> wanted = find_schedule(options.what);
+  if (!wanted.ok()) {
+    return wanted.status();
   }
+  const ScheduleFile& schedule = wanted->schedule;
   const Result<ControlledProgram> program = ControlledProgram::prepare(program_words());
   if (!program.ok()) {
     return program.status();
@@ -138,11 +172,15 @@ CommandResult run_replay(const ReplayFlags& options) {
   }
   ReplayOptions how = options.replay;
   how.timeout = how.under_gdb ? std::chrono::milliseconds(0) : options.timeout;  // who debugs takes the time it takes
-  const Result<Replayed> replayed = replay(*program, *schedule, how);
+  how.race = wanted->race;
+  const Result<Replayed> replayed = replay(*program, schedule, how);
   if (!replayed.ok()) {
     return replayed.status();
   }
-  tell(*program, *schedule, *replayed, how);
+  tell(*program, schedule, *replayed, how);
+  if (!how.under_gdb) {
+    SOOTH_RETURN_IF_ERROR(steer(*program, schedule, *replayed));
+  }
   if (!options.output.empty()) {
     ScheduleFile made = make_schedule(joined(program->words()), replayed->plan, replayed->run.log);
     made.outcome = replayed->run.end.describe();

@@ -1,9 +1,9 @@
 #include "confirm/replay.h"
 
-#include "confirm/older_values.h"
-
+#include <algorithm>
 #include <charconv>
 
+#include "confirm/older_values.h"
 #include "schedule/strategy.h"
 
 namespace sooth {
@@ -12,6 +12,7 @@ namespace {
 constexpr std::string_view kWeakMemorySuffix = ",c11";  // of a schedule's name
 
 constexpr std::size_t kRacesShown = 3;
+constexpr std::uint64_t kMostSteeredRuns = 30;
 
 std::string thread_number(std::uint32_t thread) { return "thread " + std::to_string(thread); }
 
@@ -35,6 +36,11 @@ std::string describe(const CreatedRace& race, const RunPlan& plan, CodeNames& na
     first = other.first ? other.thread : first;
   }
   return text + (first == control::kNone ? "" : "; " + thread_number(first) + " went first");
+}
+
+bool creates_races(const RunLog& log) {
+  return std::any_of(log.processes.begin(), log.processes.end(),
+                     [](const ProcessLog& process) { return !process.races.empty(); });
 }
 
 const char* name_of(control::BlockedOn on) {
@@ -132,8 +138,45 @@ Result<Replayed> replay(const ControlledProgram& program, const ScheduleFile& sc
   const bool known = !schedule.places.empty() || !schedule.open_end;
   if (known && !left) {
     replayed.divergence = first_divergence(schedule, replayed.run.log);
+    if (replayed.divergence.empty() && options.race && !schedule.plan.sites.empty() &&
+        !creates_races(replayed.run.log)) {
+      replayed.divergence = "no race was created";
+    }
   }
   return replayed;
+}
+
+Result<std::optional<Steered>> steer_instead(const ControlledProgram& program, const ScheduleFile& schedule,
+                                             const Replayed& replayed, std::chrono::milliseconds time) {
+  if (replayed.divergence.empty() || replayed.plan.sites.empty() || creates_races(replayed.run.log)) {
+    return std::optional<Steered>();
+  }
+  const auto end = std::chrono::steady_clock::now() + time;
+  Steered steered;
+  while (steered.runs < kMostSteeredRuns) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    if (left.count() <= 0) {
+      break;
+    }
+    steered.plan = RunPlan();
+    steered.plan.plan = control::Plan::kDirected;
+    steered.plan.sites = schedule.plan.sites;
+    steered.plan.flags = schedule.plan.flags & control::kWeakMemory;
+    steered.plan.seed = schedule.plan.seed + steered.runs;
+    steered.plan.patience = steered.runs % 2 == 0 ? schedule.plan.patience : 0;
+    ControlledRunOptions run;
+    run.timeout = left;
+    Result<RunOutcome> outcome = program.run(steered.plan, run);
+    if (!outcome.ok()) {
+      return outcome.status();
+    }
+    ++steered.runs;
+    if (creates_races(outcome->log)) {
+      steered.reached = std::move(*outcome);
+      break;
+    }
+  }
+  return std::optional<Steered>(std::move(steered));
 }
 
 std::vector<std::string> describe_deadlock(const ProcessLog& process, CodeNames& names) {

@@ -27,6 +27,7 @@ Result<const Finding*> find_by_id(const Report& report, std::string_view id, con
 struct ReplayOptions {
   std::chrono::milliseconds timeout{0};  // 0: none
   bool under_gdb = false;                // stops with both threads in front of their accesses
+  bool race = false;                     // the schedule is of a run that created one
 };
 
 struct Replayed {
@@ -37,6 +38,19 @@ struct Replayed {
 
 // The program's streams are ours.
 Result<Replayed> replay(const ControlledProgram& program, const ScheduleFile& schedule, const ReplayOptions& options);
+
+// What a schedule leads to, made to happen without it: programs that wait for something outside (sockets, other
+// processes) may never do twice what one schedule says.
+struct Steered {
+  std::uint64_t runs = 0;             // that were made
+  std::optional<RunOutcome> reached;  // the last, if it created the race
+  RunPlan plan;                       // of that
+};
+
+// For a schedule of a race, whose replay left it and did not create the race (`replayed`): directed runs, until one
+// creates it, for so long. Nothing for all others. The program's streams are not ours, and its input is empty.
+Result<std::optional<Steered>> steer_instead(const ControlledProgram& program, const ScheduleFile& schedule,
+                                             const Replayed& replayed, std::chrono::milliseconds time);
 
 // Sentences without a full stop about the races and the deadlock of the run: "race created: thread 1 (write of 4 bytes
 // at a.cc:3:5) and thread 2 (read of 4 bytes at a.cc:9:1); thread 2 went first". Of many races the first few, and how

@@ -97,6 +97,43 @@ def test_divergence(bench):
         check("the run left the schedule" in done.stderr, done.stderr)
 
 
+STEPS = r"""
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+static std::mutex mutex;
+int shared;
+int main(int, char** arguments) {
+  std::thread other([&] {
+    for (int i = 0; i < std::atoi(arguments[1]); ++i) std::lock_guard<std::mutex> guard(mutex);
+    shared = 1;
+  });
+  for (int i = 0; i < std::atoi(arguments[2]); ++i) std::lock_guard<std::mutex> guard(mutex);
+  if (std::atoi(arguments[3]) != 0) shared = 2;
+  other.join();
+}
+"""
+
+
+def test_steered_instead(bench):
+    """Whoever cannot follow the schedule is steered to its race."""
+    steps = "./steps"
+    bench.run("c++", "-O1", bench.write("steps.cc", STEPS), "-o", steps, status=0)
+    bench.run("record", "-o", "steps.trace", "--", steps, 3, 3, 1, status=0)
+    bench.run("analyze", "steps.trace", "--format", "json", "-o", "steps.json", "--fail-on", "never", status=0)
+    bench.run("confirm", "steps.json", "--fail-on", "never", "--", steps, 3, 3, 1, status=0)
+    finding = next(f for f in json.loads(bench.read("steps.json"))["findings"] if f["kind"] == "race")
+    name = "steps.json#" + finding["id"]
+    done = bench.run("replay", name, "--", steps, 3, 3, 1, status=0)
+    check("steered" not in done.stderr, done.stderr)
+    done = bench.run("replay", name, "--", steps, 3, 3, 0, status=67)
+    check("no race was created" in done.stderr, done.stderr)
+    check("runs that were steered there instead did not create the race either (30 runs)" in done.stderr, done.stderr)
+    done = bench.run("replay", name, "--", steps, 5, 9, 1, status=67)
+    check("the run left the schedule: stretch " in done.stderr, done.stderr)
+    check(re.search(r"run \d+ that was steered there instead did; .*:\nsooth:   race created: ", done.stderr), done.stderr)
+
+
 def as_stretches(text):
     """A schedule that its seed decides, as one that says every stretch."""
     check("\nskip " not in text, "the run is too long for this test")
