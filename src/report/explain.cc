@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "report/describe.h"
+#include "report/rung_reason.h"
 
 namespace sooth {
 namespace {
@@ -93,7 +94,8 @@ std::string about_runs(const Finding& finding) {
   const std::string reached = finding.kind == FindingKind::kDeadlock ? "ended in this deadlock" : "got there";
   std::string text = "A controlled run of the program " + reached;
   if (finding.rung == Rung::kHarmful && !replay.outcome.empty() && finding.kind != FindingKind::kDeadlock) {
-    text += " and then did not end well: " + printable(replay.outcome);
+    const std::string result = other_result(replay);
+    text += result.empty() ? " and then did not end well: " + printable(replay.outcome) : " and then " + result;
   }
   return text + ".";
 }

@@ -57,6 +57,12 @@ TEST(ExplainTest, WhatControlledRunsDid) {
   finding.replay.emplace().outcome = "killed by signal 11";
   EXPECT_TRUE(explanation(finding).ends_with(
       "A controlled run of the program got there and then did not end well: killed by signal 11."));
+  finding.replay->outcome = "exit status 0, but it printed \"50\" instead of \"100\"";
+  EXPECT_TRUE(explanation(finding).ends_with("got there and then printed \"50\" instead of \"100\"."));
+  finding.replay->outcome = "exit status 0";  // redacted
+  finding.replay->failures = 8;
+  finding.replay->order_matters = true;
+  EXPECT_TRUE(explanation(finding).ends_with("got there and then had another result."));
   finding.rung = Rung::kConfirmed;
   EXPECT_TRUE(explanation(finding).ends_with("A controlled run of the program got there."));
 }

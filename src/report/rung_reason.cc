@@ -12,6 +12,8 @@
 namespace sooth {
 namespace {
 
+constexpr std::string_view kEndedWell = "exit status 0";
+
 // Those who found it and promise this much.
 std::vector<std::string> finders(const Finding& finding, const ReportStats& stats, std::string_view guarantee) {
   std::vector<std::string> names;
@@ -158,10 +160,8 @@ std::string why_harmful(const Finding& finding) {
   std::string text = why_confirmed(finding);
   if (finding.kind != FindingKind::kDeadlock) {
     text += reached <= 1 ? ", and the run then " : ", and " + std::to_string(replay.failures) + " then ";
-    // A run that printed something else has not failed in any other way.
-    const std::size_t but = replay.outcome.find(kButIt);
-    text += but == std::string::npos ? "failed: " + printable(replay.outcome)
-                                     : printable(replay.outcome.substr(but + kButIt.size()));
+    const std::string result = other_result(replay);
+    text += result.empty() ? "failed: " + printable(replay.outcome) : result;
     text += replay.order_matters ? ", as the order of the two decides" : "";
   }
   return text + others_that_failed(replay);
@@ -179,6 +179,13 @@ std::string doubt_by_libraries(const Finding& finding) {
 }
 
 }  // namespace
+
+std::string other_result(const ReplaySummary& replay) {
+  if (const std::size_t but = replay.outcome.find(kButIt); but != std::string::npos) {
+    return printable(replay.outcome.substr(but + kButIt.size()));
+  }
+  return replay.failures > 0 && replay.order_matters && replay.outcome == kEndedWell ? "had another result" : "";
+}
 
 std::vector<std::string> ways_there(const Finding& finding) {
   std::vector<std::string> sentences;

@@ -8,6 +8,9 @@
 
 namespace sooth {
 
+// What a run had for a result that others do not have, after "then": "printed "50" instead of "100"". Empty for one that
+// failed in another way.
+std::string other_result(const ReplaySummary& replay);
 // What leads there, a sentence without a full stop each: where threads are preempted, and what atomics see that is old.
 std::vector<std::string> ways_there(const Finding& finding);
 // Why the finding stands on its rung, as a clause: "unordered by happens-before in the recorded run". The statistics

@@ -40,6 +40,18 @@ TEST(RungReasonTest, EveryRungHasItsReason) {
   EXPECT_EQ(why_on_rung(finding, stats), "a controlled run stopped with both threads about to do it");
   finding.rung = Rung::kHarmful;
   EXPECT_EQ(why_on_rung(finding, stats), "a controlled run reached it, and failed");
+  ReplaySummary& replay = finding.replay.emplace();
+  replay.outcome = "exit status 0, but it printed \"50\" instead of \"100\"";
+  replay.trials = 30;
+  replay.hits = 2;
+  replay.witness_followed = true;
+  replay.witness_repeats = 9;
+  replay.failures = 6;
+  replay.order_matters = true;
+  EXPECT_EQ(
+      why_on_rung(finding, stats),
+      "10 runs along the witness and 2 of 30 controlled runs stopped with both threads about to do it, and 6 then "
+      "printed \"50\" instead of \"100\", as the order of the two decides");
 }
 
 }  // namespace
