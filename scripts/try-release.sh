@@ -59,8 +59,8 @@ status=0
 $(readme_commands | sed '2s/$/ 2>report.txt || status=$?/')
 cat report.txt
 [ "\$status" -eq 66 ] || { echo "sooth run: status \$status, expected 66"; exit 1; }
-grep -q "bank_account_hidden.cc:21:14: confirmed data race on 'balance'" report.txt
-sooth report sooth-account.json --format json --fail-on never | grep -q '"rung": "confirmed"'
+grep -q "bank_account_hidden.cc:21:14: harmful data race on 'balance'" report.txt
+sooth report sooth-account.json --format json --fail-on never | grep -q '"rung": "harmful"'
 sh -ec "\$(sed -n 's/^ *replay: \(sooth replay .*\) (seed.*/\1/p' report.txt)"
 SCRIPT
 }

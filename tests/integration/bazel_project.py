@@ -58,9 +58,9 @@ def tests_under_sooth_run(scratch):
     workspace = make_workspace(scratch)
     output = test_with(command_of_the_page(), workspace)
     check(re.search(r"^//:account +FAILED", output, flags=re.M) and re.search(r"^//:good_account +PASSED", output, flags=re.M), output)
-    check("confirmed data race on 'balance'" in output, output)
+    check("harmful data race on 'balance'" in output, output)
     with open(os.path.join(workspace, "bazel-testlogs/account/test.log")) as log:
-        check("1 race (1 confirmed)" in log.read(), "the report is not in test.log")
+        check("1 race (1 harmful)" in log.read(), "the report is not in test.log")
 
 
 def clang(scratch):
@@ -69,7 +69,7 @@ def clang(scratch):
     workspace = make_workspace(scratch)
     option = re.search(r"for Clang, add `([^`]+)`", SECTION).group(1)
     output = test_with([*command_of_the_page(), option], workspace, CC="clang-14")
-    check("confirmed data race on 'balance'" in output and re.search(r"^//:good_account +PASSED", output, flags=re.M), output)
+    check("harmful data race on 'balance'" in output and re.search(r"^//:good_account +PASSED", output, flags=re.M), output)
 
 
 def script_keeps_the_report(scratch):
@@ -83,7 +83,7 @@ def script_keeps_the_report(scratch):
     test_with([*words, f"--run_under={script}", "//:account"], workspace)
     with zipfile.ZipFile(os.path.join(workspace, "bazel-testlogs/account/test.outputs/outputs.zip")) as kept:
         report = json.loads(kept.read("races.json"))
-    check([finding["rung"] for finding in report["findings"]] == ["confirmed"], json.dumps(report)[:2000])
+    check([finding["rung"] for finding in report["findings"]] == ["harmful"], json.dumps(report)[:2000])
 
 
 main([tests_under_sooth_run, clang, script_keeps_the_report])

@@ -34,10 +34,10 @@ def package(scratch):
 
     tests = run(["ctest", "-V"], cwd=project, env=environment, expect=8).stdout
     check(outcome(tests, "account") == "Failed" and outcome(tests, "tolerated") == "Passed" and outcome(tests, "good_account") == "Passed", tests)
-    check("confirmed data race on 'balance'" in tests, f"the report is not in the output of the test:\n{tests}")
+    check("harmful data race on 'balance'" in tests, f"the report is not in the output of the test:\n{tests}")
     with open(os.path.join(project, "sooth-account.json")) as file:
         rungs = [finding["rung"] for finding in json.load(file)["findings"]]
-    check(rungs == ["confirmed"], f"the stored report has {rungs}")
+    check(rungs == ["harmful"], f"the stored report has {rungs}")
 
     # ctest reads ThreadSanitizer's logs, which it asks for by TSAN_OPTIONS=log_path=...
     memcheck = run(["ctest", "-T", "memcheck", "-L", "sooth"], cwd=project, env=environment, expect=None).stdout

@@ -99,7 +99,7 @@ def clang_from_the_prefix(scratch):
     try_readme(scratch, environment)
     run(["clang++-14", "-g", "-O1", "-fsanitize=thread", "-shared-libsan", "bank_account_hidden.cc", "-o", "theirs"], cwd=scratch)
     report = run(["sooth", "run", "--", "./theirs"], cwd=scratch, env=environment, expect=66).stdout
-    check("confirmed data race on 'balance'" in report, report)
+    check("harmful data race on 'balance'" in report, report)
 
 
 def deep_from_the_prefix(scratch):
@@ -110,7 +110,7 @@ def deep_from_the_prefix(scratch):
     shutil.copy(os.path.join(SOURCE, "examples/bank_account_hidden.cc"), scratch)
     run(["sooth", "c++", "--deep", "-O1", "bank_account_hidden.cc", "-o", "account"], cwd=scratch, env=environment)
     report = run(["sooth", "run", "--", "./account"], cwd=scratch, env=environment, expect=66).stdout
-    check("confirmed data race on 'balance'" in report, report)
+    check("harmful data race on 'balance'" in report, report)
 
 
 def debian_package(scratch):
