@@ -14,6 +14,10 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "launch/private_directory.h"
 
@@ -98,6 +102,22 @@ bool is_inside(const std::string& folder, const std::string& other) {
   return folder == other || (folder.starts_with(other) && folder[other.size()] == '/');
 }
 
+// A place below one of the folders where a file system is mounted, which keeps users from covering the folder.
+std::string mounted_below(const std::vector<std::string>& folders) {
+  std::ifstream mounts("/proc/self/mountinfo");
+  std::string line;
+  while (std::getline(mounts, line)) {
+    std::istringstream fields(line);
+    std::string skipped, place;
+    fields >> skipped >> skipped >> skipped >> skipped >> place;
+    if (std::any_of(folders.begin(), folders.end(),
+                    [&](const std::string& folder) { return place != folder && is_inside(place, folder); })) {
+      return place;
+    }
+  }
+  return "";
+}
+
 // Whether it can stand among the options of a mount.
 bool is_plain(const std::string& path) {
   return path.find_first_of(",:\\\"") == std::string::npos && path.size() < 512;
@@ -166,8 +186,10 @@ Result<Isolation> Isolation::probe() {
   while (pid > 0 && ::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (pid < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    const std::string place = mounted_below(isolation.written_);
     return Status::bad_input(std::string("the kernel does not let us: ") +
-                             (pid > 0 && WIFEXITED(status) ? std::strerror(WEXITSTATUS(status)) : "no process"));
+                             (pid > 0 && WIFEXITED(status) ? std::strerror(WEXITSTATUS(status)) : "no process") +
+                             (place.empty() ? "" : " (a file system is mounted at " + place + ")"));
   }
   return isolation;
 }
