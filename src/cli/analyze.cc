@@ -49,6 +49,7 @@ struct AnalyzeOptions {
   std::string mcm_stages = "closure,saturation,search,solver";
   std::uint64_t window = kOwnWindow;
   std::vector<std::string> barrier_globals;
+  std::vector<std::string> stateless;
   std::uint32_t jobs = std::max(1u, std::thread::hardware_concurrency());  // threads of ours
   std::uint64_t max_memory = 0;
   bool list = false;
@@ -260,7 +261,8 @@ CommandResult analyze(const AnalyzeOptions& options) {
     analysis.mcm.out_of_time = [] { return WorkLimit::interrupt().load(); };
     analysis.recipe.out_of_time = analysis.mcm.out_of_time;
   }
-  Result<Report> report = analyze_source(trace, std::move(analysis), options.report.identity());
+  Result<Report> report =
+      analyze_source(trace, std::move(analysis), {options.report.identity(), StatelessLibraries(options.stateless)});
   progress.clear();
   proving.clear();
   asking.clear();
@@ -342,6 +344,7 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
                    "--with none always uses one, to compare with")
       ->default_str("the number of cores");
   add_lock_order_option(*command, options->detector.all_lock_orders);
+  add_stateless_option(*command, options->stateless);
   add_memory_option(*command, options->max_memory);
   command->add_flag("--list", options->list, "List the analyses and what their findings are worth");
   add_report_options(*command, options->report);

@@ -134,6 +134,15 @@ CLI::Option* add_lock_order_option(CLI::App& command, bool& all) {
       ->default_str("possible");
 }
 
+CLI::Option* add_stateless_option(CLI::App& command, std::vector<std::string>& libraries) {
+  return command
+      .add_option("--stateless", libraries,
+                  "A library that is not instrumented and keeps nothing between calls, like libfoo or libfoo.so.1: it "
+                  "orders threads by what it is given only. zlib and its like are known; may be repeated")
+      ->type_name("LIB")
+      ->allow_extra_args(false);
+}
+
 CLI::Option* add_memory_option(CLI::App& command, std::uint64_t& bytes) {
   bytes = machine_memory() / 2;
   return add_count_option(command, "--max-memory", bytes,

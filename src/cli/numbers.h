@@ -44,9 +44,11 @@ CLI::Option* add_count_option(CLI::App& command, const std::string& name, Number
 CLI::Option* add_duration_option(CLI::App& command, const std::string& name, std::chrono::milliseconds& duration,
                                  const std::string& help, const std::string& what_default);
 
-// --max-memory, in bytes; `bytes` becomes the default.
 // --lock-order.
 CLI::Option* add_lock_order_option(CLI::App& command, bool& all);
+// --stateless, for StatelessLibraries.
+CLI::Option* add_stateless_option(CLI::App& command, std::vector<std::string>& libraries);
+// --max-memory, in bytes; `bytes` becomes the default.
 CLI::Option* add_memory_option(CLI::App& command, std::uint64_t& bytes);
 
 }  // namespace sooth

@@ -38,6 +38,7 @@ struct RunFlags {
   std::string keep_in;  // directory; empty: the one that `sooth record` would make
   std::string store;    // file; empty: as named_report() says
   std::chrono::milliseconds hang_after{30'000};
+  std::vector<std::string> stateless;  // libraries
   ReportOptions report;
 };
 
@@ -147,6 +148,7 @@ Result<RunResult> work(RunFlags& options, const std::string& report_name) {
                                                                    : WeakMemory::kNever;
   job.analysis.census = true;
   job.identity = options.report.identity();
+  job.stateless = StatelessLibraries(options.stateless);
   job.analysis.mcm.jobs = options.flags.jobs;
   job.analysis.mcm.solver_timeout = std::chrono::seconds(2);
   job.analysis.recipe.jobs = options.flags.jobs;
@@ -266,6 +268,7 @@ void add_run_command(CLI::App& root, CommandResult& result) {
       "Deadlocks and misuse of locks only, in any program as it is, at nearly its own speed: --engine locks, with "
       "--schedule os");
   add_lock_order_option(*command, options->job.analysis.detector.all_lock_orders);
+  add_stateless_option(*command, options->stateless);
   add_memory_option(*command, options->job.analysis.max_memory);
   command
       ->add_option_function<std::string>(

@@ -7,11 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "cli/numbers.h"
 #include "cli/trace_commands.h"
 #include "cli/trace_output.h"
 #include "deep/program.h"
 #include "race/trace_store.h"
 #include "recipe/opaque/opaque_calls.h"
+#include "symbol/stateless_libraries.h"
 #include "trace/reader.h"
 #include "trace/tools/copy.h"
 #include "trace/tools/insert_calls.h"
@@ -22,6 +24,7 @@ namespace {
 struct TraceCallsOptions {
   std::string trace;
   OutputOptions output;
+  std::vector<std::string> stateless;
 };
 
 Result<TraceStore> load(const std::string& path) {
@@ -95,7 +98,8 @@ Status run_calls(const TraceCallsOptions& options) {
   if (!program.ok()) {
     return program.status();
   }
-  const std::vector<OpaqueCall> calls = find_opaque_calls(*program, store->view());
+  const std::vector<OpaqueCall> calls =
+      find_opaque_calls(*program, store->view(), functions_of(StatelessLibraries(options.stateless), options.trace));
   const Result<std::unique_ptr<TraceReader>> reader = open_trace(options.trace, {.columns = kAllColumns});
   if (!reader.ok()) {
     return reader.status();
@@ -127,6 +131,7 @@ void add_trace_calls(CLI::App& trace, CommandResult& result) {
       ->type_name("OUT")
       ->required();
   add_output_options(*command, "--format", options->output);
+  add_stateless_option(*command, options->stateless);
   command->footer(
       "Code that is not instrumented may order threads by memory that it is given. With its calls in the trace,\n"
       "`sooth analyze --with rdit` keeps that order. The reach of a call is found from its arguments: blocks and\n"

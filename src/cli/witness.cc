@@ -86,7 +86,8 @@ bool has_values(const Finding& finding) { return claims_a_witness(finding) && fi
 // first one comes.
 class CodeJudge {
  public:
-  CodeJudge(std::string recording, const TraceStore& store) : recording_(std::move(recording)), store_(store) {}
+  CodeJudge(std::string recording, const TraceStore& store, StatelessLibraries stateless)
+      : recording_(std::move(recording)), store_(store), stateless_(std::move(stateless)) {}
 
   Status check(const Finding& finding, std::vector<EventId> order) {
     const Result<ValueWitness> witness = restore(*finding.witness, std::move(order));
@@ -100,7 +101,7 @@ class CodeJudge {
         return std::move(program).status();
       }
       program_ = std::make_unique<DeepProgram>(std::move(*program));
-      trace_ = std::make_unique<CallTrace>(*program_, store_.view());
+      trace_ = std::make_unique<CallTrace>(*program_, store_.view(), functions_of(stateless_, recording_));
       Result<ValueJudge> judge = ValueJudge::make(*program_, trace_->view(), trace_->put_in());
       if (!judge.ok()) {
         return std::move(judge).status();
@@ -128,6 +129,7 @@ class CodeJudge {
 
   const std::string recording_;
   const TraceStore& store_;
+  const StatelessLibraries stateless_;
   std::unique_ptr<DeepProgram> program_;
   std::unique_ptr<CallTrace> trace_;  // with the calls whose order recipe keeps
   std::unique_ptr<ValueJudge> judge_;
@@ -175,7 +177,10 @@ CommandResult check(const WitnessFlags& options) {
   if (!store.ok()) {
     return std::move(store).status().prefixed(options.trace);
   }
-  CodeJudge judge(options.trace, *store);
+  for (const std::string& library : report->stateless) {
+    std::printf("%s\n", printable("taken from the report: " + library + " keeps nothing between calls").c_str());
+  }
+  CodeJudge judge(options.trace, *store, StatelessLibraries(report->stateless));
   std::uint64_t accepted = 0;
   std::uint64_t rejected = 0;
   for (const Finding& finding : report->findings) {

@@ -307,6 +307,8 @@ Result<std::optional<DeepProgram>> load_program(const TraceReader& reader, const
 // First without branches that were not taken: what is found then is known afterwards.
 Status add_recipe(std::vector<Claim>& claims, ProofCount& proven, const TraceCapture& capture, const Tables& tables,
                   const DeepProgram& program, const AnalysisOptions& options, Report& report) {
+  const FunctionNames stateless =
+      options.stateless_functions && wants_recipe(options) ? options.stateless_functions() : FunctionNames();
   for (const std::string_view name : {"recipe:s", "recipe"}) {
     const DetectorInfo* info = find_in(options.detectors, name);
     if (info == nullptr) {
@@ -314,7 +316,7 @@ Status add_recipe(std::vector<Claim>& claims, ProofCount& proven, const TraceCap
     }
     RecipeStageOptions stage{
         options.recipe, options.mcm,
-        find_in(options.detectors, "mcm") != nullptr || find_in(options.detectors, "rdit") != nullptr};
+        find_in(options.detectors, "mcm") != nullptr || find_in(options.detectors, "rdit") != nullptr, stateless};
     stage.recipe.detours = name == "recipe";
     Result<RecipeStageResult> result = run_recipe_stage(*info, claims, proven, capture, tables, program, stage);
     if (!result.ok()) {

@@ -17,6 +17,7 @@
 #include "race/finding.h"
 #include "race/user_code.h"
 #include "recipe/recipe.h"
+#include "symbol/stateless_libraries.h"
 #include "trace/reader.h"
 
 namespace sooth {
@@ -44,6 +45,9 @@ struct AnalysisOptions {
   RecipeOptions recipe;
   // The code of the recorded program, for recipe; the error says why there is none. Without it recipe is refused.
   std::function<Result<DeepProgram>()> deep_program;
+  // The functions of the program that keep nothing for a later call (symbol/stateless_libraries.h); without it, those of
+  // the C and C++ libraries.
+  std::function<FunctionNames()> stateless_functions;
   std::vector<std::string> barrier_globals;  // variables that every call reaches which was not recorded
   UserCode user_code;                        // by whose places heap blocks are told apart
   // Opens the trace once more, with stacks: for the detectors, after a first look, and to look up where the things in

@@ -33,13 +33,13 @@ bool has_witness(const Claim& claim) { return claim.finding.witness.has_value() 
 class RecipeStage {
  public:
   RecipeStage(const DetectorInfo& info, std::vector<Claim>& claims, const TraceCapture& capture, const Tables& tables,
-              const DeepProgram& program)
+              const DeepProgram& program, const FunctionNames& stateless)
       : info_(info),
         capture_(capture),
         tables_(tables),
         program_(program),
         view_(capture.view(tables)),
-        with_calls_(program, view_),
+        with_calls_(program, view_, stateless),
         claims_(claims) {}
 
   // A claim counts as proven when its witness is one in spite of the program's opaque calls. Of those that were
@@ -431,7 +431,7 @@ Result<RecipeStageResult> run_recipe_stage(const DetectorInfo& info, std::vector
     const McmStageResult plain = run_mcm_stage(info, claims, so_far, capture, tables, true, cheap);
     result.proven = plain.proven;
   }
-  RecipeStage stage(info, claims, capture, tables, program);
+  RecipeStage stage(info, claims, capture, tables, program, options.stateless);
   SOOTH_RETURN_IF_ERROR(stage.take_claims(before ? &*before : nullptr));
   SOOTH_RETURN_IF_ERROR(stage.ask(options.recipe));
   result.proven.checked -= std::min(result.proven.checked, stage.undone());

@@ -12,6 +12,7 @@
 #include "race/finding.h"
 #include "race/gap.h"
 #include "recipe/recipe.h"
+#include "symbol/stateless_libraries.h"
 #include "trace/tables.h"
 
 namespace sooth {
@@ -27,6 +28,7 @@ struct RecipeStageOptions {
   RecipeOptions recipe;
   McmOptions mcm;  // ... without its solver, when neither mcm nor rdit has run
   bool mcm_ran = false;
+  FunctionNames stateless;  // opaque_calls.h
 };
 
 // Asks about every pair of places that `claims` leave open, also about those that reorderings with recorded values

@@ -483,7 +483,8 @@ struct Report {
   std::uint32_t id_version =
       0;  // of the rules by which ids were given (report/identity.h); 0: before there were numbers
   bool exact = true;
-  bool incomplete = false;       // only a prefix of the run was analysed
+  std::vector<std::string> stateless;  // libraries of which the user has said that they keep nothing between calls
+  bool incomplete = false;             // only a prefix of the run was analysed
   std::vector<Gap> not_covered;  // sorted by kind; the sentences are in `notes` as well, but for what is always so
   std::optional<ShardOfCampaign> shard;
   std::vector<Finding> findings;  // sorted: highest rung first, then by first event

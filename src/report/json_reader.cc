@@ -55,6 +55,7 @@ static void read_json(const JsonNode& root, Report& report) {
   root.get("date", report.date);
   root.get("ids", report.id_version);
   root.get("exact", report.exact);
+  root.get("stateless", report.stateless);
   root.get("incomplete", report.incomplete);
   root.required("findings").get(report.findings);
   read_shared_runs(root, report.findings);

@@ -495,6 +495,9 @@ Json to_json(const Report& report, const SinkOptions& options, bool with_finding
     json["ids"] = report.id_version;
   }
   put_text(json, "engine", report.engine);
+  if (!report.stateless.empty()) {
+    json["stateless"] = report.stateless;
+  }
   if (!options.deterministic) {
     put_text(json, "date", report.date);
   }

@@ -347,6 +347,7 @@ Report random_report(std::uint64_t seed) {
   report.trace = dice.text();
   report.program = dice.text();
   report.exact = dice.coin();
+  report.stateless = dice.texts();
   report.incomplete = dice.coin();
   for (std::uint64_t n = dice.below(5); n > 0; --n) {
     report.findings.push_back(random_finding(dice));

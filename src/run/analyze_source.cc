@@ -53,6 +53,23 @@ Result<bool> has_calls(const std::string& path) {
   }
 }
 
+// What the user has said of libraries of the program: the report stands on it.
+void note_stateless(const StatelessLibraries& stateless, const std::vector<std::string>& loaded, Report& report) {
+  for (const std::string& name : stateless.named()) {
+    const auto library = std::find_if(loaded.begin(), loaded.end(), [&](const std::string& file) {
+      const std::string* by = stateless.name_for(file);
+      return by != nullptr && *by == name;
+    });
+    report.notes.push_back(
+        library == loaded.end()
+            ? "the program has loaded no library `" + name + "` that is not instrumented (--stateless)"
+            : *library +
+                  " is taken to keep nothing between calls, as --stateless says: what it orders by memory of its "
+                  "own is not taken into account");
+  }
+  report.stateless = stateless.named();
+}
+
 }  // namespace
 
 Result<TraceSource> open_source(const std::string& path, ColumnSet columns) {
@@ -73,11 +90,12 @@ Status check_source(const TraceSource& source, const std::vector<const DetectorI
   return allowed.ok() ? Status() : std::move(allowed).prefixed(source.name);
 }
 
-Result<Report> analyze_source(TraceSource& source, AnalysisOptions options, const IdentityOptions& identity) {
-  options.user_code = identity.user_code;
+Result<Report> analyze_source(TraceSource& source, AnalysisOptions options, const SourceKnowledge& known) {
+  options.user_code = known.identity.user_code;
   options.reopen = source.reopen;
   options.read_again = source.read_again;
   options.deep_program = source.deep_program;
+  options.stateless_functions = [&] { return functions_of(known.stateless, source.name); };
   Result<Report> report = analyze_trace(*source.reader, options);
   if (!report.ok()) {
     // What is wrong with the file names it already; what is wrong with an event does not.
@@ -86,11 +104,15 @@ Result<Report> analyze_source(TraceSource& source, AnalysisOptions options, cons
   }
   report->trace = source.name;
   note_sources(*report);
-  Identifier identifier(identity);
+  Identifier identifier(known.identity);
   identifier.know_files(source.reader->tables().sites());
   identifier.identify(*report);
   drop_races_of_library_atomics(*report);
-  const UnseenLibraries libraries = unseen_libraries(source.name);
+  UnseenLibraries libraries = unseen_libraries(source.name);
+  note_stateless(known.stateless, libraries.loaded, *report);
+  if (!libraries.is_plain_program) {
+    std::erase_if(libraries.may_order, [&](const std::string& name) { return known.stateless.contains(name); });
+  }
   if (libraries.is_plain_program) {
     judge_plain_accesses(*report);
   }

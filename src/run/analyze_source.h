@@ -10,6 +10,7 @@
 #include "pipeline/analysis.h"
 #include "race/finding.h"
 #include "report/identity.h"
+#include "symbol/stateless_libraries.h"
 #include "trace/reader.h"
 
 namespace sooth {
@@ -29,8 +30,14 @@ Result<TraceSource> open_source(const std::string& path, ColumnSet columns);
 // Whether the analyses may look at what the recorder has left in the trace. Says so before anything is read.
 Status check_source(const TraceSource& source, const std::vector<const DetectorInfo*>& detectors);
 
+// What the user says of the program, and no trace tells.
+struct SourceKnowledge {
+  IdentityOptions identity;      // what is whose code
+  StatelessLibraries stateless;  // they order nothing by what they remember
+};
+
 // analyze_trace() with errors and a report that name the source, and findings that have ids.
-Result<Report> analyze_source(TraceSource& source, AnalysisOptions options, const IdentityOptions& identity = {});
+Result<Report> analyze_source(TraceSource& source, AnalysisOptions options, const SourceKnowledge& known = {});
 
 // The analyses that `sooth run` asks, by name: what the trace has decides. Where calls were not recorded, rdit takes
 // the place of those that such calls would fool. Reads the trace up to the first such call.

@@ -204,6 +204,7 @@ Report merge_reports(std::vector<Report> reports) {
     merged.search.reset();
     std::move(other.findings.begin(), other.findings.end(), std::back_inserter(merged.findings));
     unite_notes(other.notes, merged.notes);
+    unite_notes(other.stateless, merged.stateless);
     unite_gaps(other, merged);
     add_stages(other.stats.stages, merged.stats.stages);
     unite_suppressions(other.suppressions, merged.suppressions);

@@ -163,7 +163,7 @@ class Run {
     };
     options.recipe.progress = job_.progress.asking;
     options.recipe.out_of_time = options.mcm.out_of_time;
-    return analyze_source(*source, std::move(options), job_.identity);
+    return analyze_source(*source, std::move(options), {job_.identity, job_.stateless});
   }
 
   // Why there is nothing but the recorded run, as a sentence; empty when there may be more.

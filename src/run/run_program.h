@@ -27,9 +27,10 @@ struct RunProgress {
 
 struct RunJob {
   RecordJob record;
-  std::string analyses;        // names, by commas; empty: what analyses_for() chooses
-  AnalysisOptions analysis;    // without detectors and callbacks
-  IdentityOptions identity;    // what is the user's code, and where it lies
+  std::string analyses;      // names, by commas; empty: what analyses_for() chooses
+  AnalysisOptions analysis;  // without detectors and callbacks
+  IdentityOptions identity;  // what is the user's code, and where it lies
+  StatelessLibraries stateless;
   ConfirmJob confirm;          // 0 trials: nothing is tried
   bool keeps_trace = false;    // the report may name it
   bool deterministic = false;  // no measured times in notes

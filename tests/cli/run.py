@@ -343,6 +343,15 @@ def uninstrumented(lab):
     check(all(text in report["notes"] for kind, texts in gaps(report).items() for text in texts if kind != "not-executed"), report["notes"])
     lab.tool("analyze", "t.trace", expect=0)
     lab.tool("analyze", "t.trace", "--fail-on", "suspected", expect=66)
+    # Who says that it keeps nothing of its own answers for that: the report says on whose word it stands.
+    for name in ("libpost", "libpost.so", "lib*st.so", "/lib/libpost.so"):
+        said = lab.tool("analyze", "t.trace", "--stateless", name, expect=66)
+        check("libpost.so is taken to keep nothing between calls, as --stateless says" in said.stdout, said.stdout)
+    wrong = lab.tool("analyze", "t.trace", "--stateless", "libpo", expect=0)
+    check("the program has loaded no library `libpo` that is not instrumented" in wrong.stdout, wrong.stdout)
+    lab.tool("run", "--trials", "0", "--recordings", "1", "--timeout", "1s", "--stateless", "libpost", "--store", "said.json", "--", "./main", expect=66)
+    said = lab.load("said.json")
+    check(said["stateless"] == ["libpost"] and "uninstrumented" not in said["findings"][0], said)
     # The same library, and a race that it has nothing to do with: confirmed, so it counts.
     lab.tool("run", "--", "./main", "race", expect=66)
     finding = next(f for f in lab.load("sooth-main-2.json")["findings"] if f["kind"] == "race")
@@ -371,6 +380,36 @@ int main(int argc, char**) {
   b.join();
 }
 """
+
+
+CRC = """
+#include <thread>
+extern "C" unsigned long crc32(unsigned long, const unsigned char*, unsigned);
+unsigned char first[8], second[8];
+int data;
+int main() {
+  std::thread a([] { data = 1; crc32(0, first, sizeof first); });
+  std::thread b([] { crc32(0, second, sizeof second); data = 2; });
+  a.join();
+  b.join();
+}
+"""
+
+
+def stateless(lab):
+    """A library that is known to keep nothing between calls mutes nothing, and is not asked about."""
+    with open(lab.path("crc.cc"), "w") as file:
+        file.write(CRC)
+    with open(lab.path("z.c"), "w") as file:
+        file.write("unsigned long crc32(unsigned long sum, const unsigned char* bytes, unsigned count) { return count ? sum + bytes[0] : sum; }\n")
+    for library, muted in (("libz.so.1", []), ("libzz.so.1", ["libzz.so.1"])):
+        subprocess.run(["gcc", "-shared", "-fPIC", "-Wl,-soname," + library, "z.c", "-o", library], cwd=lab.scratch, check=True)
+        lab.tool("c++", "-g", "-O1", "crc.cc", "-o", "crc", library, "-Wl,-rpath," + lab.scratch, expect=0)
+        lab.tool("run", "--trials", "0", "--store", "crc.json", "--", "./crc", expect=0 if muted else 66)
+        report = lab.load("crc.json")
+        finding, = report["findings"]
+        check(finding["rung"] == "predicted" and finding.get("uninstrumented", []) == muted, finding)
+        check("stateless" not in report, report)
 
 
 def only_loaded(lab):
@@ -608,7 +647,7 @@ def merge(lab):
     lab.tool("merge", expect=64)
 
 
-TESTS = [replay_line, statuses, options, notes, forks, scripts, excluded, uninstrumented, only_loaded, interrupts, kills, full_disks, closed_output, merge]
+TESTS = [replay_line, statuses, options, notes, forks, scripts, excluded, uninstrumented, stateless, only_loaded, interrupts, kills, full_disks, closed_output, merge]
 
 
 def make_lab(sooth, scratch, folder):

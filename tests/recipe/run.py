@@ -5,8 +5,8 @@
 
 Programs mark their races as those of tests/programs do. Here `FOUND(name): mcm recipe` names all analyses that find a race, of those in ANALYSES; the others must not. Each is built
 with `sooth c++ --deep` at each level of optimisation and recorded serially; all that `recipe` predicts, `sooth witness check` has to accept, `sooth confirm` to bring about, and `sooth replay` to repeat. With
---explore, `sooth explore` must meet all the races that are marked and no others, as far as it comes. `OUTSIDE: file.c`, beside the program, is linked as a shared library that is not instrumented; exploring would
-not see what happens in it. Then `FOUND` also says what rdit finds when `sooth trace calls` has put its calls into the trace.
+--explore, `sooth explore` must meet all the races that are marked and no others, as far as it comes. `OUTSIDE: file.c`, beside the program, is linked as a shared library that is not instrumented (liboutside.so); exploring would
+not see what happens in it. `STATELESS: LIB` is said to the analyses, which otherwise find none of its races but those of mcm. Then `FOUND` also says what rdit finds when `sooth trace calls` has put its calls into the trace.
 """
 import argparse
 import concurrent.futures
@@ -42,6 +42,8 @@ class Figure(programs.Program):
     def _check(self, text):
         outside = re.search(r"^// OUTSIDE: (\S+)$", text, re.MULTILINE)
         self.outside = self.path.parent / outside[1] if outside else None
+        stateless = re.search(r"^// STATELESS: (\S+)$", text, re.MULTILINE)
+        self.stateless = ["--stateless", stateless[1]] if stateless else []
         if set(self.found) != set(self.races) or not self.races:
             raise Failure(f"{self.path.name}: FOUND and RACE do not name the same races")
         unknown = set().union(*self.found.values()) - {*ANALYSES, WITH_CALLS, "none"}
@@ -87,7 +89,7 @@ class Check:
 
     def analyze(self, trace, analysis):
         report = self.work / f"{analysis.replace(':', '-')}.json"
-        run([self.sooth, "analyze", trace, "--with", analysis, "--format", "json", "-o", report, "--fail-on", "never", "--stats"])
+        run([self.sooth, "analyze", trace, "--with", analysis, "--format", "json", "-o", report, "--fail-on", "never", "--stats", *self.figure.stateless])
         made = json.loads(report.read_text())
         found = {ends for ends, findings in races(made).items() if any(finding["rung"] == "predicted" for finding in findings)}
         wrong = differences(analysis, self.figure.expected(analysis), found)
@@ -99,13 +101,20 @@ class Check:
     def with_calls(self, trace):
         """What rdit makes of the calls; the analyses that know nothing of them must refuse the trace, and name rdit."""
         calls = self.work / "calls"
-        run([self.sooth, "trace", "calls", trace, "-o", calls])
+        run([self.sooth, "trace", "calls", trace, "-o", calls, *self.figure.stateless])
         run([self.sooth, "trace", "check", calls])
         wrong = self.analyze(calls, WITH_CALLS)[1]
         for analysis in ("hb", "wcp", "syncp", "mcm"):
             if "--with rdit" not in run([self.sooth, "analyze", calls, "--with", analysis], statuses=(64,)).stderr:
                 wrong.append(f"{analysis} does not name rdit for a trace with calls")
         return wrong
+
+    def without_stateless(self, trace):
+        """The library may keep something then, and what its calls order is no race."""
+        report = self.work / "kept.json"
+        run([self.sooth, "analyze", trace, "--with", "recipe", "--format", "json", "-o", report, "--fail-on", "never"])
+        found = {ends for ends, findings in races(json.loads(report.read_text())).items() if any(finding["rung"] == "predicted" for finding in findings)}
+        return differences("recipe without --stateless", set(), found)
 
     def confirm(self, report):
         """Every finding moves up, and can be repeated."""
@@ -143,6 +152,8 @@ class Check:
             report, different = self.analyze(trace, analysis)
             wrong += different
         run([self.sooth, "witness", "check", report, trace])
+        if self.figure.stateless:
+            wrong += self.without_stateless(trace)
         if self.figure.outside:
             wrong += self.with_calls(trace)
         wrong += self.confirm(report)  # of recipe, the last

@@ -69,9 +69,9 @@ bool is_recorded_function(const llvm::CallBase& call) {
          llvm::any_of(kRecordedFamilies, [&](llvm::StringRef family) { return name.starts_with(family); });
 }
 
-// Functions of the C and C++ libraries, and assembly in the program, know what they are given and keep nothing for a
-// later call.
-bool keeps_nothing(const llvm::CallBase& call) {
+// Functions of the C and C++ libraries and of those that are called stateless, and assembly in the program, know what they
+// are given and keep nothing for a later call.
+bool keeps_nothing(const llvm::CallBase& call, const FunctionNames& stateless) {
   if (call.isInlineAsm()) {
     return true;
   }
@@ -80,7 +80,8 @@ bool keeps_nothing(const llvm::CallBase& call) {
     return false;
   }
   const llvm::StringRef name = callee->getName();
-  if (name.starts_with("_ZSt") || name.starts_with("_ZNSt") || name.starts_with("_ZNKSt")) {
+  if (name.starts_with("_ZSt") || name.starts_with("_ZNSt") || name.starts_with("_ZNKSt") ||
+      stateless.contains(std::string_view(name))) {
     return true;
   }
   const llvm::TargetLibraryInfoImpl functions{llvm::Triple(call.getModule()->getTargetTriple())};
@@ -120,9 +121,10 @@ FlatMap<bool> pages_of(const TraceView& trace) {
 
 class CallFinder final : public RunObserver {
  public:
-  CallFinder(const DeepProgram& program, const TraceView& trace)
+  CallFinder(const DeepProgram& program, const TraceView& trace, const FunctionNames& stateless)
       : program_(program),
         trace_(trace),
+        stateless_(stateless),
         tapes_(make_tapes(trace)),
         graph_(pages_of(trace)),
         open_(tapes_.size()),
@@ -160,6 +162,7 @@ class CallFinder final : public RunObserver {
 
   const DeepProgram& program_;
   const TraceView& trace_;
+  const FunctionNames& stateless_;
   const std::vector<ThreadTape> tapes_;
   ReachGraph graph_;
   std::vector<OpaqueCall> calls_;
@@ -242,7 +245,7 @@ void CallFinder::call_begins(const Position& at, std::size_t depth, const llvm::
                              std::span<const std::uint64_t> words) {
   const auto [kind, is_new] = kinds_.try_emplace(&call);
   if (is_new) {
-    kind->second = {kinds_.size(), is_recorded_function(call), keeps_nothing(call)};
+    kind->second = {kinds_.size(), is_recorded_function(call), keeps_nothing(call, stateless_)};
   }
   if (kind->second.is_recorded) {
     return;
@@ -344,11 +347,12 @@ std::vector<OpaqueCall> CallFinder::finish() {
 
 }  // namespace
 
-std::vector<OpaqueCall> find_opaque_calls(const DeepProgram& program, const TraceView& trace) {
+std::vector<OpaqueCall> find_opaque_calls(const DeepProgram& program, const TraceView& trace,
+                                          const FunctionNames& stateless) {
   if (trace.deep.empty() || trace.values.empty()) {
     return {};
   }
-  CallFinder finder(program, trace);
+  CallFinder finder(program, trace, stateless);
   const RecordedRun run(program, trace, &finder);
   return finder.finish();
 }
@@ -379,16 +383,17 @@ std::vector<CallMark> marks_of(const std::vector<OpaqueCall>& calls) {
 namespace {
 
 // Others order nothing.
-std::vector<OpaqueCall> find_ordering_calls(const DeepProgram& program, const TraceView& trace) {
-  std::vector<OpaqueCall> calls = find_opaque_calls(program, trace);
+std::vector<OpaqueCall> find_ordering_calls(const DeepProgram& program, const TraceView& trace,
+                                            const FunctionNames& stateless) {
+  std::vector<OpaqueCall> calls = find_opaque_calls(program, trace, stateless);
   std::erase_if(calls, [](const OpaqueCall& call) { return call.reach.empty(); });
   return calls;
 }
 
 }  // namespace
 
-CallTrace::CallTrace(const DeepProgram& program, const TraceView& trace)
-    : inserter_(marks_of(find_ordering_calls(program, trace))), view_(trace) {
+CallTrace::CallTrace(const DeepProgram& program, const TraceView& trace, const FunctionNames& stateless)
+    : inserter_(marks_of(find_ordering_calls(program, trace, stateless))), view_(trace) {
   if (inserter_.put_in().empty()) {
     return;
   }

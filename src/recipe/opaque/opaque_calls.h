@@ -9,6 +9,7 @@
 #include "deep/program.h"
 #include "race/witness.h"
 #include "recipe/witness/value_witness.h"
+#include "symbol/stateless_libraries.h"
 #include "trace/tools/insert_calls.h"
 
 namespace sooth {
@@ -24,7 +25,7 @@ struct OpaqueCall {
   bool returned = false;
   // What memory it may touch, sorted and disjoint: blocks and variables that a word of its arguments is an address in,
   // those that words in these lead to, and so on (recipe/opaque/reach_graph.h). Code that is not part of the C and C++
-  // libraries also has a state of its own, everything that such code was given before, its own variables, and memory of
+  // libraries, nor of others that keep nothing, also has a state of its own, everything that such code was given before, its own variables, and memory of
   // which nobody knows to what it belongs. Without what only this thread touches.
   std::vector<MemoryRange> reach;
 };
@@ -32,7 +33,9 @@ struct OpaqueCall {
 // In the order in which they begin. The trace is a deep recording, well-formed, exact and with values: else
 // there are none. Of threads that cannot be followed to the end, those in front of that. Costs what executing the
 // recorded run costs.
-std::vector<OpaqueCall> find_opaque_calls(const DeepProgram& program, const TraceView& trace);
+// `stateless`: functions that keep nothing for a later call, beside those of the C and C++ libraries.
+std::vector<OpaqueCall> find_opaque_calls(const DeepProgram& program, const TraceView& trace,
+                                          const FunctionNames& stateless = {});
 
 // What is called: the name of the function as the linker knows it, "inline assembly" or "a function pointer".
 std::string callee_name(const llvm::CallBase& call);
@@ -45,8 +48,8 @@ std::vector<CallMark> marks_of(const std::vector<OpaqueCall>& calls);
 // A deep recording with its opaque calls put in, as far as they reach something.
 class CallTrace {
  public:
-  // What `trace` shows and the program must outlive it.
-  CallTrace(const DeepProgram& program, const TraceView& trace);
+  // What `trace` shows and the program must outlive it. `stateless` as for find_opaque_calls().
+  CallTrace(const DeepProgram& program, const TraceView& trace, const FunctionNames& stateless = {});
   CallTrace(const CallTrace&) = delete;
   CallTrace& operator=(const CallTrace&) = delete;
 

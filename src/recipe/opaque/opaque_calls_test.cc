@@ -125,6 +125,18 @@ TEST(OpaqueCallsTest, RememberWhatUnknownCodeWasGiven) {
   EXPECT_EQ(calls[2].reach, (Ranges{{ReachGraph::kOwnState, 1}, {kFlag, 4}, {kOther, 4}, {kTheirs, 4}}));
 }
 
+// ... unless somebody says that it keeps nothing.
+TEST(OpaqueCallsTest, OfStatelessFunctionsKnowWhatTheyAreGiven) {
+  Script made = script(3);
+  made.enter(1, "calls").returns(1, 1, 0, 0);
+  made.enter(2, "disguised").returns(2, 3, 0, 0);
+  const std::vector<OpaqueCall> calls = find_opaque_calls(made.program(), made.view(), {"get"});
+  ASSERT_EQ(calls.size(), 3u);
+  EXPECT_EQ(calls[0].reach, (Ranges{{kFlag, 4}}));
+  EXPECT_EQ(calls[2].reach, (Ranges{{ReachGraph::kOwnState, 1}, {kOther, 4}, {kTheirs, 4}}))
+      << "what get was given is unknown to others";
+}
+
 TEST(OpaqueCallsTest, StandAroundWhatHappensInThem) {
   Script made = script();
   made.enter(1, "calls_back");
