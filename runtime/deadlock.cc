@@ -68,14 +68,19 @@ bool has_cycle_of_locks() {
   return false;
 }
 
-// "thread 1 waits for a mutex that thread 2 holds"
+// As reports call it: "thread main", "thread T1".
+char* append_thread(char* to, char* end, u32 id) {
+  return id == 0 ? append_text(to, end, "thread main") : append_number(append_text(to, end, "thread T"), end, id);
+}
+
+// "thread T1 waits for a mutex that thread T2 holds"
 char* describe(const Node* n, char* to, char* end) {
   u32 holder = holder_of(n);
-  to = append_number(append_text(to, end, "thread "), end, n->id);
+  to = append_thread(to, end, n->id);
   to = append_text(append_text(to, end, " waits for "), end, name_of(n->blocked_on));
   if (holder == sooth::control::kNone) return to;
   bool joins = n->blocked_on == BlockedOn::kJoin;
-  to = append_number(append_text(to, end, joins ? " thread " : " that thread "), end, holder);
+  to = append_thread(append_text(to, end, joins ? " " : " that "), end, holder);
   return joins ? to : append_text(to, end, " holds");
 }
 

@@ -4,17 +4,16 @@
 
 #include "confirm/explorer_campaign.h"
 #include "race/spurious_wakes.h"
+#include "trace/thread_label.h"
 
 namespace sooth {
 namespace {
-
-std::string thread_name(std::uint32_t thread) { return "T" + std::to_string(thread); }
 
 Access access_of(const ExploredStep& step, std::uint32_t thread, CodeNames& names) {
   Access access;
   access.op = step.op;
   access.size = step.size;
-  access.thread = thread_name(thread);
+  access.thread = thread_label(thread);
   // What is inlined where it is: of calls nobody keeps the stacks.
   std::vector<Site> stack = names.stack({{step.module, step.offset}});
   access.site = std::move(stack.front());
@@ -73,9 +72,9 @@ Finding finding_of(const ExploredDeadlock& deadlock, const std::vector<BlockedTh
     access.op = Op::kAcquire;
     access.variable = blocked.variable.has_value() ? names.variable(*blocked.variable) : "";
     if (access.variable.empty()) {
-      access.variable = "lock held by " + thread_name(blocked.holder);
+      access.variable = "lock held by " + thread_label(blocked.holder);
     }
-    access.thread = thread_name(blocked.thread);
+    access.thread = thread_label(blocked.thread);
     std::vector<Site> stack = names.stack(blocked.stack);
     access.site = names.site_of(blocked);
     access.stack.assign(stack.begin() + (stack.empty() ? 0 : 1), stack.end());

@@ -187,6 +187,11 @@ TEST(DescribePreemptions, SayHowFarTheThreadHasComeWithoutPlaces) {
   CodeNames names("/no/such/program");
   EXPECT_EQ(describe_preemptions(log, names),
             (std::vector<std::string>{"preempt T1 after 3 operations and 0 accesses, and let T2 run"}));
+  log.processes[0].stretches = {step_stretch(0, 3), step_stretch(2, 2, StretchEnd::kEnded),
+                                step_stretch(0, 9, StretchEnd::kEnded)};
+  EXPECT_EQ(describe_preemptions(log, names),
+            (std::vector<std::string>{"preempt main after 3 operations and 0 accesses, and let T2 run"}))
+      << "threads have the names that they have in reports";
 }
 
 }  // namespace

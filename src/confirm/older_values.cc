@@ -3,11 +3,10 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "trace/thread_label.h"
 
 namespace sooth {
 namespace {
-
-std::string thread_name_of(std::uint32_t thread) { return "T" + std::to_string(thread); }
 
 // " at mp.cc:14:3", or nothing.
 std::string at_place(std::uint64_t offset, CodeNames& names) {
@@ -29,16 +28,16 @@ std::string origin_of(const OlderSeen::Store& store, CodeNames& names) {
   if (store.offset == 0) {
     return "what was there at first";
   }
-  return "the " + number_name(store.number) + " store there, by " + thread_name_of(store.thread) +
+  return "the " + number_name(store.number) + " store there, by " + thread_label(store.thread) +
          at_place(store.offset, names);
 }
 
 std::string describe(const OlderSeen& seen, CodeNames& names) {
   const std::string variable = seen.variable ? names.variable(*seen.variable) : "";
   const std::string where = variable.empty() ? "an atomic" : "`" + variable + "`";
-  const std::string newer = thread_name_of(seen.newest.thread) + " had stored " + std::to_string(seen.newest.value) +
+  const std::string newer = thread_label(seen.newest.thread) + " had stored " + std::to_string(seen.newest.value) +
                             " before it in time" + at_place(seen.newest.offset, names);
-  const std::string who = thread_name_of(seen.thread);
+  const std::string who = thread_label(seen.thread);
   switch (seen.op) {
     case Op::kAtomicStore:
       return who + " stored " + std::to_string(seen.seen.value) + " to " + where + at_place(seen.offset, names) +

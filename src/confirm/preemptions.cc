@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "race/user_code.h"
 #include "trace/op.h"
+#include "trace/thread_label.h"
 
 namespace sooth {
 namespace {
@@ -128,11 +129,11 @@ class Surroundings {
 std::string describe(const Stretch& stretch, std::uint32_t next, const std::pair<std::string, std::string>& around) {
   const auto& [before, after] = around;
   const std::string where = !before.empty() && !after.empty() ? "between " + before + " and " + after
-                            : !after.empty()                  ? "in front of " + after
-                            : !before.empty()                 ? "behind " + before
+                            : !after.empty()                  ? "before " + after
+                            : !before.empty()                 ? "after " + before
                                               : "after " + counted(stretch.events, "operation", "operations") +
                                                     " and " + counted(stretch.accesses, "access", "accesses");
-  return "preempt T" + std::to_string(stretch.thread) + " " + where + ", and let T" + std::to_string(next) + " run";
+  return "preempt " + thread_label(stretch.thread) + " " + where + ", and let " + thread_label(next) + " run";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "confirm/older_values.h"
 #include "schedule/strategy.h"
+#include "trace/thread_label.h"
 
 namespace sooth {
 namespace {
@@ -14,13 +15,13 @@ constexpr std::string_view kWeakMemorySuffix = ",c11";  // of a schedule's name
 constexpr std::size_t kRacesShown = 3;
 constexpr std::uint64_t kMostSteeredRuns = 30;
 
-std::string thread_number(std::uint32_t thread) { return "thread " + std::to_string(thread); }
+std::string the_thread(std::uint32_t thread) { return "thread " + thread_label(thread); }
 
 std::string describe(const RacingThread& thread, const RunPlan& plan, CodeNames& names) {
   const std::string deed = (thread.kinds & control::kAtomics) != 0 ? "atomic " : "";
   const bool reads = (thread.kinds & control::kReads) != 0, writes = (thread.kinds & control::kWrites) != 0;
   const std::string module = thread.range < plan.sites.size() ? plan.sites[thread.range].module : "";
-  return thread_number(thread.thread) + " (" + deed +
+  return the_thread(thread.thread) + " (" + deed +
          (reads && writes ? "update"
           : writes        ? "write"
                           : "read") +
@@ -35,7 +36,7 @@ std::string describe(const CreatedRace& race, const RunPlan& plan, CodeNames& na
     text += " and " + describe(other, plan, names);
     first = other.first ? other.thread : first;
   }
-  return text + (first == control::kNone ? "" : "; " + thread_number(first) + " went first");
+  return text + (first == control::kNone ? "" : "; " + the_thread(first) + " went first");
 }
 
 bool creates_races(const RunLog& log) {
@@ -184,10 +185,10 @@ std::vector<std::string> describe_deadlock(const ProcessLog& process, CodeNames&
   for (const BlockedThread& blocked : process.deadlock) {
     const Site site = names.site_of(blocked);
     const std::string place = site.module.empty() ? "" : " at " + name_of(site);
-    std::string text = thread_number(blocked.thread) + place + " waits for " + name_of(blocked.on);
+    std::string text = the_thread(blocked.thread) + place + " waits for " + name_of(blocked.on);
     if (blocked.holder != control::kNone) {
-      text += blocked.on == control::BlockedOn::kJoin ? ": " + thread_number(blocked.holder)
-                                                      : " that " + thread_number(blocked.holder) + " holds";
+      text += blocked.on == control::BlockedOn::kJoin ? ": " + the_thread(blocked.holder)
+                                                      : " that " + the_thread(blocked.holder) + " holds";
     }
     sentences.push_back(std::move(text));
   }

@@ -52,12 +52,12 @@ struct Steered {
 Result<std::optional<Steered>> steer_instead(const ControlledProgram& program, const ScheduleFile& schedule,
                                              const Replayed& replayed, std::chrono::milliseconds time);
 
-// Sentences without a full stop about the races and the deadlock of the run: "race created: thread 1 (write of 4 bytes
-// at a.cc:3:5) and thread 2 (read of 4 bytes at a.cc:9:1); thread 2 went first". Of many races the first few, and how
+// Sentences without a full stop about the races and the deadlock of the run: "race created: thread T1 (write of 4 bytes
+// at a.cc:3:5) and thread T2 (read of 4 bytes at a.cc:9:1); thread T2 went first". Of many races the first few, and how
 // many there are.
 std::vector<std::string> describe_events(const RunPlan& plan, const RunLog& log, CodeNames& names);
 
-// "thread 1 at a.cc:3:5 waits for a mutex that thread 2 holds", for each thread of a deadlock.
+// "thread T1 at a.cc:3:5 waits for a mutex that thread T2 holds", for each thread of a deadlock.
 std::vector<std::string> describe_deadlock(const ProcessLog& process, CodeNames& names);
 
 }  // namespace sooth

@@ -69,12 +69,12 @@ TEST(DescribeEvents, TellsWhoMetWhomAndWhoWaits) {
   const std::vector<std::string> sentences = describe_events(plan, log, names);
   ASSERT_EQ(sentences.size(), 8u);
   EXPECT_EQ(sentences[0],
-            "race created: thread 1 (write of 4 bytes at prog+0x14) and thread 2 (atomic read of 1 byte at "
-            "libx.so+0x34); thread 2 went first");
+            "race created: thread T1 (write of 4 bytes at prog+0x14) and thread T2 (atomic read of 1 byte at "
+            "libx.so+0x34); thread T2 went first");
   EXPECT_EQ(sentences[3], "... in all 5 times");
-  EXPECT_EQ(sentences[5], "  thread 1 at prog+0x50 waits for a mutex that thread 2 holds");
-  EXPECT_EQ(sentences[6], "  thread 2 at prog+0x60 waits for the end of a thread: thread 1");
-  EXPECT_EQ(sentences[7], "  thread 3 waits for a condition");
+  EXPECT_EQ(sentences[5], "  thread T1 at prog+0x50 waits for a mutex that thread T2 holds");
+  EXPECT_EQ(sentences[6], "  thread T2 at prog+0x60 waits for the end of a thread: thread T1");
+  EXPECT_EQ(sentences[7], "  thread T3 waits for a condition");
 }
 
 }  // namespace

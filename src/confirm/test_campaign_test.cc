@@ -99,7 +99,7 @@ TEST(TestCampaign, DeadlocksAreTheSameAtTheSamePlaces) {
   const TestResult result = tested(deadlock);
   ASSERT_EQ(result.ends.size(), 2u);
   ASSERT_EQ(result.ends[0].blocked.size(), 2u);
-  EXPECT_EQ(result.ends[0].blocked[0], "thread 2 at program+0x10 waits for a mutex that thread 1 holds");
+  EXPECT_EQ(result.ends[0].blocked[0], "thread T2 at program+0x10 waits for a mutex that thread T1 holds");
   EXPECT_EQ(result.ends[1].first_seed, 3u);
 }
 

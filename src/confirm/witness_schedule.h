@@ -48,7 +48,7 @@ Result<std::vector<WitnessSchedule>> schedules_of_witness(const Finding& finding
 Result<std::vector<WitnessSchedule>> schedules_of_recorded_run(const Finding& race, const TraceView& trace,
                                                                const TraceInfo& info, std::size_t max_stretches);
 
-// Why a run along the schedule did not reach the finding, as a clause: "stretch 3: thread 2 was to run on after 5
+// Why a run along the schedule did not reach the finding, as a clause: "stretch 3: thread T2 was to run on after 5
 // operations, but blocked before that, on the way to a.cc:7:3 (9 stretches)". A run that followed the schedule to its
 // end gets one, too.
 std::string describe_divergence(const WitnessSchedule& schedule, const RunLog& log);

@@ -248,16 +248,20 @@ std::string why_race(const Finding& finding) {
              " accesses to it so far hold " + printable(habit->lock) + "; here " + others;
     }
   }
-  const bool proven = finding.witness.has_value() && finding.witness->checked;
-  if (proven && !finding.witness->swaps.empty()) {
-    const SectionSwap& swap = finding.witness->swaps.front();
-    return "only the order in which " + printable(swap.now_second.thread) + " and then " +
-           printable(swap.now_first.thread) + " took " + printable(swap.lock) + " kept them apart";
-  }
   std::string locks = is_from_trace(finding) ? about_locks(first, second) : "";
   if (!locks.empty()) {
     locks[0] = static_cast<char>(locks[0] - 'A' + 'a');
     locks.pop_back();  // the full stop
+  }
+  const bool proven = finding.witness.has_value() && finding.witness->checked;
+  if (proven && !finding.witness->swaps.empty()) {
+    const SectionSwap& swap = finding.witness->swaps.front();
+    const auto accesses = [&](const std::string& thread) { return thread == first.thread || thread == second.thread; };
+    // A reader who meets the names of other threads first wants to know what is wrong with these two.
+    const bool by_others = !accesses(swap.now_first.thread) || !accesses(swap.now_second.thread);
+    return (by_others && !locks.empty() ? locks + "; " : "") + "only the order in which " +
+           printable(swap.now_second.thread) + " and then " + printable(swap.now_first.thread) + " took " +
+           printable(swap.lock) + " kept them apart";
   }
   return locks;
 }

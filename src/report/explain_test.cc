@@ -51,6 +51,17 @@ TEST(ExplainTest, ObservedOrReordered) {
   EXPECT_NE(explanation(finding).find("when T2 takes it first, both threads"), std::string::npos);
 }
 
+TEST(ExplainTest, WhyInOneSentence) {
+  Finding finding = race({}, {});
+  finding.witness.emplace().checked = true;
+  finding.witness->swaps = {{"l", {"T2", EventId{9}, {}}, {"T1", EventId{2}, {}}}};
+  EXPECT_EQ(why_it_can_happen(finding), "only the order in which T1 and then T2 took l kept them apart");
+  finding.witness->swaps = {{"l", {"T4", EventId{9}, {}}, {"T3", EventId{2}, {}}}};
+  EXPECT_EQ(why_it_can_happen(finding),
+            "no lock protects it; only the order in which T3 and then T4 took l kept them apart")
+      << "that others took the lock says nothing of what is wrong here";
+}
+
 TEST(ExplainTest, WhatControlledRunsDid) {
   Finding finding = race({"l"}, {});
   finding.rung = Rung::kHarmful;

@@ -224,7 +224,7 @@ TEST(RedactTest, NothingOfTheMachineIsLeft) {
   finding.replay->command = "sooth replay /tmp/r.json#0123 -- /home/u/prog --key secret";
   finding.replay->schedule = "program /home/u/prog --key secret";
   finding.replay->outcome = "exit status 0, but it printed \"secret\"";
-  finding.replay->preemptions = {"preempt T1 behind the read at /home/u/src/x.cc:1:2, and let T2 run"};
+  finding.replay->preemptions = {"preempt T1 after the read at /home/u/src/x.cc:1:2, and let T2 run"};
   finding.replay->older_values = {"T1 read 42 from `key`"};
   report.findings = {finding};
   redact(report);
@@ -237,7 +237,7 @@ TEST(RedactTest, NothingOfTheMachineIsLeft) {
   EXPECT_EQ(report.findings[0].replay->schedule, "");
   EXPECT_EQ(report.findings[0].replay->outcome, "exit status 0");
   EXPECT_EQ(report.findings[0].replay->preemptions,
-            (std::vector<std::string>{"preempt T1 behind the read at x.cc:1:2, and let T2 run"}));
+            (std::vector<std::string>{"preempt T1 after the read at x.cc:1:2, and let T2 run"}));
   EXPECT_TRUE(report.findings[0].replay->older_values.empty());
 }
 

@@ -247,6 +247,30 @@ TEST(TextFindingTest, FourLinesTellWhatItLeadsTo) {
   }
 }
 
+TEST(TextFindingTest, SuspicionsThatLookHandedOverAreCounted) {
+  Report report;
+  const auto text_of = [&](std::size_t suspicions, std::size_t handed) {
+    report.findings.assign(suspicions, hidden_race());
+    for (std::size_t i = 0; i < suspicions; ++i) {
+      report.findings[i].rung = Rung::kSuspected;
+      report.findings[i].witness.reset();
+      if (i < handed) {
+        report.findings[i].hand_over.emplace().verdict = HandOverVerdict::kRecognised;
+      }
+    }
+    std::ostringstream out;
+    const SinkInfo* sink = find_sink("text");
+    EXPECT_TRUE(sink != nullptr && sink->write(report, {}, out).ok());
+    return out.str();
+  };
+  const std::string rest = " like something that one thread hands to another under a lock.\n";
+  EXPECT_NE(text_of(1, 1).find("  It looks" + rest), std::string::npos);
+  EXPECT_NE(text_of(3, 3).find("  All of them look" + rest), std::string::npos);
+  EXPECT_NE(text_of(3, 1).find("  One of them looks" + rest), std::string::npos);
+  EXPECT_NE(text_of(3, 2).find("  2 of them look" + rest), std::string::npos);
+  EXPECT_EQ(text_of(3, 0).find(rest), std::string::npos);
+}
+
 TEST(TextFindingTest, TheCaretStandsUnderTheColumn) {
   const std::string text = brief(hidden_race(), 0, false);
   EXPECT_NE(text.find("      19 | x = 2;\n         |   ^\n"), std::string::npos) << text;

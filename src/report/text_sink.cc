@@ -556,9 +556,11 @@ Status write_text(const Report& report, const SinkOptions& options, std::ostream
     const auto handed = std::count_if(suspicions.begin(), suspicions.end(),
                                       [](const Finding* finding) { return looks_handed_over(*finding); });
     if (handed > 0) {
-      const std::string which = suspicions.size() == 1
-                                    ? "It looks"
-                                    : "Of these " + std::to_string(handed) + (handed == 1 ? " looks" : " look");
+      const auto all = static_cast<std::ptrdiff_t>(suspicions.size());
+      const std::string which = all == 1        ? "It looks"
+                                : handed == all ? "All of them look"
+                                : handed == 1   ? "One of them looks"
+                                                : std::to_string(handed) + " of them look";
       write_wrapped("", which + " like something that one thread hands to another under a lock.", options.width, out);
     }
   }

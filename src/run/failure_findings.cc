@@ -16,6 +16,7 @@
 #include "trace/reader.h"
 #include "trace/recording/end_file.h"
 #include "trace/recording/library_glue.h"
+#include "trace/thread_label.h"
 
 namespace sooth {
 namespace {
@@ -25,8 +26,6 @@ constexpr std::uint64_t kMostPreemptionsTold = 5;  // more of them nobody reads
 const std::string kHeldLock = "lock held by ";
 constexpr char kKeySeparator = '/';  // behind the places of a failure_key()
 constexpr int kCrashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
-
-std::string name_of(std::uint32_t thread) { return thread == 0 ? "main" : "T" + std::to_string(thread); }
 
 bool is_lock(control::BlockedOn on) {
   return on == control::BlockedOn::kMutex || on == control::BlockedOn::kRwlock || on == control::BlockedOn::kSpin;
@@ -71,14 +70,14 @@ std::vector<StoppedThread> cycle_of(const std::vector<StoppedThread>& threads) {
 Access access_of(const StoppedThread& thread) {
   Access access;
   access.op = op_of(thread.on);
-  access.thread = name_of(thread.thread);
+  access.thread = thread_label(thread.thread);
   access.variable = thread.name;
   if (access.op != Op::kCallBegin) {
     access.address = thread.object;
   }
   if (access.variable.empty() && thread.holder) {
-    access.variable =
-        thread.on == control::BlockedOn::kJoin ? name_of(*thread.holder) : kHeldLock + name_of(*thread.holder);
+    access.variable = thread.on == control::BlockedOn::kJoin ? thread_label(*thread.holder)
+                                                             : kHeldLock + thread_label(*thread.holder);
     access.address = 0;
   }
   if (!thread.stack.empty()) {
@@ -522,7 +521,7 @@ void FailureLog::move_to(FailureTally& tally, const std::string& words, const st
 void link_recorded_races(const EndedRun& run, const Report& report, const std::string& failure, FailureTally& tally) {
   const auto takes_part = [&](const Access& access) {
     return std::any_of(run.threads.begin(), run.threads.end(),
-                       [&](const StoppedThread& thread) { return name_of(thread.thread) == access.thread; });
+                       [&](const StoppedThread& thread) { return thread_label(thread.thread) == access.thread; });
   };
   for (const Finding& finding : report.findings) {
     if (finding.kind == FindingKind::kRace && finding.observed &&

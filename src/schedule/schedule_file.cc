@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "trace/thread_label.h"
 
 namespace sooth {
 namespace {
@@ -23,7 +24,7 @@ std::string position_of(const Stretch& stretch) {
 }
 
 struct EndWords {
-  const char* was_to;  // "thread 2 was to ..."
+  const char* was_to;  // "thread T2 was to ..."
   const char* did;     // "but ..."
 };
 
@@ -43,7 +44,7 @@ EndWords words_of(StretchEnd end) {
   return {"stop", "stopped"};
 }
 
-std::string thread_name(std::uint32_t thread) { return "thread " + std::to_string(thread); }
+std::string thread_name(std::uint32_t thread) { return "thread " + thread_label(thread); }
 std::string stretch_name(std::uint64_t place) { return "stretch " + std::to_string(place + 1) + ": "; }
 std::string was_to(const Stretch& stretch) {
   return thread_name(stretch.thread) + " was to " + words_of(stretch.end).was_to + position_of(stretch);

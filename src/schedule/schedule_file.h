@@ -58,7 +58,7 @@ Result<ScheduleFile> parse_schedule(std::string_view text, const std::string& pa
 RunPlan replay_plan(const ScheduleFile& schedule);
 
 // Compares a run with the schedule: empty when it is the same, else a sentence that names the first difference:
-// "stretch 17: thread 2 was to block after 5 operations and 3 accesses, but ended after 5 operations". Stretches are
+// "stretch 17: thread T2 was to block after 5 operations and 3 accesses, but ended after 5 operations". Stretches are
 // numbered from 1.
 std::string first_divergence(const ScheduleFile& schedule, const RunLog& log);
 

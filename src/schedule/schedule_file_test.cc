@@ -221,7 +221,7 @@ TEST(MakeSchedule, KeepsTheWayToARaceAndNotWhatCameBehindIt) {
   EXPECT_EQ(first_divergence(schedule, log), "") << "that the way was followed is for the follower to say";
   log.processes[0].divergences = {{1, 1, control::Divergence::kNotReady, 1}};
   EXPECT_EQ(first_divergence(schedule, log),
-            "stretch 2: thread 1 was to be postponed in front of a racing access after 2 operations and 1 access, but "
+            "stretch 2: thread T1 was to be postponed in front of a racing access after 2 operations and 1 access, but "
             "it cannot run: it blocked");
 }
 
@@ -239,17 +239,18 @@ TEST(FirstDivergence, NamesTheFirstStretchThatIsDifferent) {
     return first_divergence(schedule, log);
   };
   EXPECT_EQ(changed([](RunLog& log) { log.processes[0].stretches[16].thread = 7; }),
-            "stretch 17: thread 0 was to be preempted after 17 operations and 1 access, but thread 7 ran");
+            "stretch 17: thread main was to be preempted after 17 operations and 1 access, but thread T7 ran");
   EXPECT_EQ(changed([](RunLog& log) { log.processes[0].stretches[3] = {1, StretchEnd::kEnded, 3, 2, 0, 0}; }),
-            "stretch 4: thread 1 was to be preempted after 4 operations, but ended after 3 operations and 2 accesses");
-  EXPECT_EQ(changed([](RunLog& log) { log.processes[0].stretches[0].hash = 1; }),
-            "stretch 1: thread 0 was to be preempted after 1 operation, and did, but the program did other operations "
-            "up to there");
+            "stretch 4: thread T1 was to be preempted after 4 operations, but ended after 3 operations and 2 accesses");
+  EXPECT_EQ(
+      changed([](RunLog& log) { log.processes[0].stretches[0].hash = 1; }),
+      "stretch 1: thread main was to be preempted after 1 operation, and did, but the program did other operations "
+      "up to there");
   EXPECT_EQ(changed([](RunLog& log) { log.processes[0].stretches[0].timed_out = 1; }),
-            "stretch 1: thread 0 was woken by its deadline too early");
+            "stretch 1: thread main was woken by its deadline too early");
   EXPECT_EQ(
       changed([](RunLog& log) { log.processes[0].stretches.resize(30); }),
-      "stretch 31: thread 0 was to be preempted after 31 operations, but the program ended by itself before that");
+      "stretch 31: thread main was to be preempted after 31 operations, but the program ended by itself before that");
   EXPECT_EQ(changed([](RunLog& log) { log.processes[0].stretches.resize(45); }),
             "the run had 45 stretches, but that of the schedule 40");
   EXPECT_EQ(changed([](RunLog& log) { log.state = RunState::kDeadlocked; }),
@@ -258,7 +259,7 @@ TEST(FirstDivergence, NamesTheFirstStretchThatIsDifferent) {
   EXPECT_EQ(changed([](RunLog& log) {
               log.processes[0].divergences = {{0, 2, control::Divergence::kEarly, 1}};
             }),
-            "stretch 3: thread 0 was to be preempted after 3 operations and 2 accesses, but blocked before that");
+            "stretch 3: thread main was to be preempted after 3 operations and 2 accesses, but blocked before that");
 }
 
 TEST(FirstDivergence, ForgivesWhereARunWasCutOff) {

@@ -9,118 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "schedule/strategy_model.h"
+
 namespace sooth {
 namespace {
-
-struct Entry {
-  Entry* next = nullptr;
-  Standing standing;
-  char name = '?';
-};
-
-StrategySpec spec_of(const char* text) {
-  StrategySpec spec;
-  EXPECT_TRUE(parse_strategy(text, spec)) << text;
-  return spec;
-}
-
-// A program of threads 'a', 'b', ... that make so many operations each and never block. Its run is the string of who
-// made them.
-class Model {
- public:
-  Model(const char* strategy, std::uint64_t seed, const std::vector<int>& operations)
-      : strategy_(spec_of(strategy), seed, 100), entries_(operations.size()), left_(operations) {
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      entries_[i].name = static_cast<char>('a' + i);
-      strategy_.admit(entries_[i].standing);
-      entries_[i].standing.is_event = true;
-      entries_[i].standing.writes = true;
-      entries_[i].standing.object = 1;
-    }
-  }
-
-  // Operations of the thread are at another object than those of the others.
-  Model& at(char thread, std::uint64_t object) {
-    entries_[static_cast<std::size_t>(thread - 'a')].standing.object = object;
-    return *this;
-  }
-
-  // As run(), but nobody is held up in front of the same operation twice: strategies that know what is pending.
-  std::string run_once() {
-    std::string made;
-    std::vector<Entry*> ready;
-    for (Entry& entry : entries_) {
-      ready.push_back(&entry);
-    }
-    Entry* running = decide(ready, nullptr, SchedulingPoint::kBlocked);
-    while (running != nullptr) {
-      made += running->name;
-      const bool ended = --left_[static_cast<std::size_t>(running->name - 'a')] == 0;
-      if (ended) {
-        strategy_.dismiss();
-      }
-      running =
-          decide(ready, ended ? nullptr : running, ended ? SchedulingPoint::kBlocked : SchedulingPoint::kOperation);
-    }
-    return made;
-  }
-
-  std::string run() {
-    std::string made;
-    std::vector<Entry*> ready;
-    for (Entry& entry : entries_) {
-      ready.push_back(&entry);
-    }
-    Entry* running = decide(ready, nullptr, SchedulingPoint::kBlocked);
-    std::set<Entry*> asked;  // they were held up in front of their operation
-    while (running != nullptr) {
-      if (asked.insert(running).second) {
-        Entry* next = decide(ready, running, SchedulingPoint::kOperation);
-        if (next != running) {
-          running = next;
-          continue;
-        }
-      }
-      asked.erase(running);
-      made += running->name;
-      if (--left_[static_cast<std::size_t>(running->name - 'a')] == 0) {
-        strategy_.dismiss();
-        running = decide(ready, nullptr, SchedulingPoint::kBlocked);
-      }
-    }
-    return made;
-  }
-
- private:
-  // Who runs next leaves `ready`; whoever ran before joins it.
-  Entry* decide(std::vector<Entry*>& ready, Entry* running, SchedulingPoint point) {
-    for (std::size_t i = 0; i < ready.size(); ++i) {
-      ready[i]->next = i + 1 < ready.size() ? ready[i + 1] : nullptr;
-    }
-    Entry* next = strategy_.choose(ready.empty() ? nullptr : ready.front(), running, point);
-    if (next != running) {
-      std::erase(ready, next);
-      if (running != nullptr) {
-        ready.push_back(running);
-      }
-    }
-    return next;
-  }
-
-  Strategy strategy_;
-  std::vector<Entry> entries_;
-  std::vector<int> left_;
-};
-
-// Pearson's statistic of counts that should be equal.
-double chi_square(const std::map<std::string, int>& counts, std::size_t kinds, int total) {
-  const double expected = static_cast<double>(total) / static_cast<double>(kinds);
-  double sum = expected * static_cast<double>(kinds - counts.size());
-  for (const auto& [kind, count] : counts) {
-    sum += (count - expected) * (count - expected) / expected;
-  }
-  return sum;
-}
 
 TEST(SeededRandom, IsTheKnownSequence) {
   // Reference outputs of SplitMix64 for seed 1234567.
@@ -240,7 +132,7 @@ TEST(Strategy, EqualSeedsGiveEqualRuns) {
   for (const char* strategy :
        {"serial", "random", "pct:1", "pct:3", "pct:3:40", "pos", "rff", "surw", "surw:5,9,4,7"}) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
-      EXPECT_EQ(Model(strategy, seed, {5, 9, 4, 7}).run(), Model(strategy, seed, {5, 9, 4, 7}).run())
+      EXPECT_EQ(StrategyModel(strategy, seed, {5, 9, 4, 7}).run(), StrategyModel(strategy, seed, {5, 9, 4, 7}).run())
           << strategy << ", seed " << seed;
     }
   }
@@ -256,30 +148,30 @@ TEST(Strategy, DifferentSeedsGiveDifferentRuns) {
                                         {"surw:5,9,4,7", 195}}) {
     std::set<std::string> runs;
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
-      runs.insert(Model(strategy, seed, {5, 9, 4, 7}).run());
+      runs.insert(StrategyModel(strategy, seed, {5, 9, 4, 7}).run());
     }
     EXPECT_GE(runs.size(), static_cast<std::size_t>(least)) << strategy;
   }
 }
 
 TEST(Serial, TakesTurnsAndIgnoresOperations) {
-  EXPECT_EQ(Model("serial", 1, {3, 2, 1}).run(), "aaabbc");
+  EXPECT_EQ(StrategyModel("serial", 1, {3, 2, 1}).run(), "aaabbc");
   Strategy strategy(spec_of("serial"), 1, 100);
-  std::array<Entry, 3> entries;
+  std::array<StrategyEntry, 3> entries;
   entries[0].next = &entries[1];
-  Entry* running = &entries[2];
+  StrategyEntry* running = &entries[2];
   EXPECT_EQ(strategy.choose(&entries[0], running, SchedulingPoint::kOperation), running);
   EXPECT_EQ(strategy.choose(&entries[0], running, SchedulingPoint::kQuantum), &entries[0]);
   EXPECT_EQ(strategy.choose(&entries[0], running, SchedulingPoint::kYield), &entries[0]);
-  EXPECT_EQ(strategy.choose<Entry>(&entries[0], nullptr, SchedulingPoint::kBlocked), &entries[0]);
-  EXPECT_EQ(strategy.choose<Entry>(nullptr, running, SchedulingPoint::kYield), running);
-  EXPECT_EQ(strategy.choose<Entry>(nullptr, nullptr, SchedulingPoint::kBlocked), nullptr);
+  EXPECT_EQ(strategy.choose<StrategyEntry>(&entries[0], nullptr, SchedulingPoint::kBlocked), &entries[0]);
+  EXPECT_EQ(strategy.choose<StrategyEntry>(nullptr, running, SchedulingPoint::kYield), running);
+  EXPECT_EQ(strategy.choose<StrategyEntry>(nullptr, nullptr, SchedulingPoint::kBlocked), nullptr);
   EXPECT_EQ(strategy.grant(running->standing), 100u);
 }
 
 TEST(Random, IsUniformAtEveryKindOfPoint) {
   constexpr int kDraws = 40'000;
-  std::array<Entry, 4> entries;
+  std::array<StrategyEntry, 4> entries;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     entries[i].name = static_cast<char>('a' + i);
     entries[i].next = i + 1 < 3 ? &entries[i + 1] : nullptr;
@@ -306,7 +198,7 @@ TEST(Random, IsUniformAtEveryKindOfPoint) {
 TEST(Random, ReachesEveryScheduleOfASmallProgram) {
   std::set<std::string> runs;
   for (std::uint64_t seed = 0; seed < 20'000; ++seed) {
-    runs.insert(Model("random", seed, {3, 2, 2}).run());
+    runs.insert(StrategyModel("random", seed, {3, 2, 2}).run());
   }
   EXPECT_EQ(runs.size(), 210u);  // 7! / (3! 2! 2!)
 }
@@ -348,7 +240,7 @@ class PctGuarantee : public testing::Test {
   static Runs runs_of(const char* strategy) {
     Runs runs;
     for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-      ++runs[Model(strategy, seed, {kOperations, kOperations}).run()];
+      ++runs[StrategyModel(strategy, seed, {kOperations, kOperations}).run()];
     }
     return runs;
   }
@@ -422,58 +314,59 @@ TEST_F(PctGuarantee, HoldsUpToAFactorWhenTheSeedDrawsTheEstimate) {
 
 TEST(Pct, CountsOperationsAndQuantaWhileThereAreOtherThreads) {
   Strategy strategy(spec_of("pct:1"), 9, 100);
-  std::array<Entry, 2> entries;
+  std::array<StrategyEntry, 2> entries;
   strategy.admit(entries[0].standing);
-  strategy.choose<Entry>(nullptr, &entries[0], SchedulingPoint::kOperation);
+  strategy.choose<StrategyEntry>(nullptr, &entries[0], SchedulingPoint::kOperation);
   EXPECT_EQ(strategy.steps(), 0u);
   strategy.admit(entries[1].standing);
   strategy.choose(&entries[1], &entries[0], SchedulingPoint::kOperation);
   EXPECT_EQ(strategy.steps(), 1u);
   strategy.choose(&entries[0], &entries[1], SchedulingPoint::kQuantum);
   EXPECT_EQ(strategy.steps(), 2u);
-  strategy.choose<Entry>(nullptr, &entries[0], SchedulingPoint::kOperation);  // the other one is blocked, but there
+  strategy.choose<StrategyEntry>(nullptr, &entries[0],
+                                 SchedulingPoint::kOperation);  // the other one is blocked, but there
   EXPECT_EQ(strategy.steps(), 3u);
   strategy.choose(&entries[1], &entries[0], SchedulingPoint::kYield);
-  strategy.choose<Entry>(&entries[1], nullptr, SchedulingPoint::kBlocked);
+  strategy.choose<StrategyEntry>(&entries[1], nullptr, SchedulingPoint::kBlocked);
   strategy.dismiss();
-  strategy.choose<Entry>(nullptr, &entries[0], SchedulingPoint::kOperation);
+  strategy.choose<StrategyEntry>(nullptr, &entries[0], SchedulingPoint::kOperation);
   EXPECT_EQ(strategy.steps(), 3u);
 }
 
 TEST(Pct, PassesOverWhoYieldsUntilAllHave) {
   Strategy strategy(spec_of("pct:1"), 11, 100);
-  std::array<Entry, 3> entries;
-  for (Entry& entry : entries) {
+  std::array<StrategyEntry, 3> entries;
+  for (StrategyEntry& entry : entries) {
     strategy.admit(entry.standing);
   }
   // Each thread yields whenever it runs: they take turns.
-  std::map<Entry*, int> turns;
-  Entry* running = &entries[0];
+  std::map<StrategyEntry*, int> turns;
+  StrategyEntry* running = &entries[0];
   for (int i = 0; i < 300; ++i) {
-    std::vector<Entry*> others;
-    for (Entry& entry : entries) {
+    std::vector<StrategyEntry*> others;
+    for (StrategyEntry& entry : entries) {
       if (&entry != running) {
         others.push_back(&entry);
       }
     }
     others[0]->next = others[1];
     others[1]->next = nullptr;
-    Entry* next = strategy.choose(others[0], running, SchedulingPoint::kYield);
+    StrategyEntry* next = strategy.choose(others[0], running, SchedulingPoint::kYield);
     ASSERT_NE(next, running);
     ++turns[running = next];
   }
-  for (Entry& entry : entries) {
+  for (StrategyEntry& entry : entries) {
     EXPECT_EQ(turns[&entry], 100);
   }
 }
 
 TEST(Pct, LosesPatienceWithWhoNeverYields) {
   Strategy strategy(spec_of("pct:1"), 11, 100);
-  std::array<Entry, 2> entries;
+  std::array<StrategyEntry, 2> entries;
   strategy.admit(entries[0].standing);
   strategy.admit(entries[1].standing);
-  Entry* running = strategy.choose(&entries[0], &entries[1], SchedulingPoint::kOperation);
-  Entry* waiting = running == &entries[0] ? &entries[1] : &entries[0];
+  StrategyEntry* running = strategy.choose(&entries[0], &entries[1], SchedulingPoint::kOperation);
+  StrategyEntry* waiting = running == &entries[0] ? &entries[1] : &entries[0];
   std::uint64_t accesses = 0;
   while (strategy.choose(waiting, running, SchedulingPoint::kQuantum) == running) {
     accesses += strategy.grant(running->standing);
@@ -482,211 +375,15 @@ TEST(Pct, LosesPatienceWithWhoNeverYields) {
   EXPECT_GT(accesses, Strategy::kPatience * 100);
 }
 
-// A program that knows its tree of threads: thread i is created by an operation of its parent.
-struct Spawn {
-  int thread, at;  // behind so many operations of the parent
-};
-
-class TreeModel {
- public:
-  TreeModel(const char* strategy, std::uint64_t seed, const std::vector<int>& operations,
-            const std::vector<std::vector<Spawn>>& spawns)
-      : strategy_(spec_of(strategy), seed, 100),
-        entries_(operations.size()),
-        made_(operations.size()),
-        operations_(operations),
-        spawns_(spawns) {}
-
-  std::string run() {
-    std::string text;
-    begin(0);
-    Entry* running = nullptr;
-    for (;;) {
-      // The one that has done an operation comes to its next.
-      for (std::size_t i = 0; i < ready_.size(); ++i) {
-        ready_[i]->next = i + 1 < ready_.size() ? ready_[i + 1] : nullptr;
-      }
-      Entry* next = strategy_.choose(ready_.empty() ? nullptr : ready_.front(), running,
-                                     running == nullptr ? SchedulingPoint::kBlocked : SchedulingPoint::kOperation);
-      if (next == nullptr) {
-        return text;
-      }
-      if (next != running) {
-        std::erase(ready_, next);
-        if (running != nullptr) {
-          ready_.push_back(running);
-        }
-      }
-      running = next;
-      text += running->name;
-      const auto i = static_cast<std::size_t>(running->name - 'a');
-      ++made_[i];
-      for (const Spawn& spawn : spawns_[i]) {
-        if (spawn.at == made_[i]) {
-          begin(static_cast<std::size_t>(spawn.thread));
-        }
-      }
-      if (made_[i] == operations_[i]) {
-        strategy_.dismiss();
-        running = nullptr;
-      }
-    }
-  }
-
- private:
-  void begin(std::size_t i) {
-    strategy_.admit(entries_[i].standing);
-    entries_[i].name = static_cast<char>('a' + i);
-    entries_[i].standing.is_event = true;
-    ready_.push_back(&entries_[i]);
-  }
-
-  Strategy strategy_;
-  std::vector<Entry> entries_;
-  std::vector<Entry*> ready_;
-  std::vector<int> made_, operations_;
-  std::vector<std::vector<Spawn>> spawns_;
-};
-
-// The value of chi-square with so many degrees of freedom that is exceeded with p = 0.001 (Wilson and Hilferty).
-double chi_square_limit(double freedom) {
-  const double part = 2 / (9 * freedom);
-  return freedom * std::pow(1 - part + 3.0902 * std::sqrt(part), 3);
-}
-
-constexpr int kSchedules = 100'000;
-
-TEST(Surw, IsUniformOverInterleavings) {
-  struct Case {
-    const char* strategy;
-    std::vector<int> operations;
-    std::size_t interleavings;
-  };
-  for (const Case& c :
-       {Case{"surw:3,3", {3, 3}, 20}, Case{"surw:1,5", {1, 5}, 6}, Case{"surw:2,6", {2, 6}, 28},
-        Case{"surw:3,2,2", {3, 2, 2}, 210}, Case{"surw:1,1,1,1", {1, 1, 1, 1}, 24}, Case{"surw:8,2", {8, 2}, 45}}) {
-    std::map<std::string, int> runs;
-    for (int seed = 0; seed < kSchedules; ++seed) {
-      ++runs[Model(c.strategy, static_cast<std::uint64_t>(seed), c.operations).run_once()];
-    }
-    EXPECT_EQ(runs.size(), c.interleavings) << c.strategy;
-    EXPECT_LT(chi_square(runs, c.interleavings, kSchedules), chi_square_limit(static_cast<double>(c.interleavings - 1)))
-        << c.strategy;
-  }
-}
-
-TEST(Surw, IsUniformWhereThreadsCreateThreads) {
-  struct Case {
-    const char* strategy;
-    std::vector<int> operations;
-    std::vector<std::vector<Spawn>> spawns;
-    std::size_t interleavings;
-  };
-  // A tree of n operations has n! divided by the sizes of all its subtrees: 6! / (6 2 1 3 2 1), and so on.
-  for (const Case& c :
-       {Case{"surw:3,3", {3, 3}, {{{1, 1}}, {}}, 10}, Case{"surw:4,2,2", {4, 2, 2}, {{{1, 1}, {2, 2}}, {}, {}}, 126},
-        Case{"surw:3,2,3@1", {3, 2, 3}, {{{1, 1}}, {{2, 1}}, {}}, 84}}) {
-    std::map<std::string, int> runs;
-    for (int seed = 0; seed < kSchedules; ++seed) {
-      ++runs[TreeModel(c.strategy, static_cast<std::uint64_t>(seed), c.operations, c.spawns).run()];
-    }
-    EXPECT_EQ(runs.size(), c.interleavings) << c.strategy;
-    EXPECT_LT(chi_square(runs, c.interleavings, kSchedules), chi_square_limit(static_cast<double>(c.interleavings - 1)))
-        << c.strategy;
-  }
-}
-
-TEST(Surw, IsNotUniformWithoutTheNumbers) {
-  // What the numbers are good for: `random` leaves a thread with more before it behind.
-  for (const char* strategy : {"random", "surw"}) {
-    std::map<std::string, int> runs;
-    for (int seed = 0; seed < kSchedules; ++seed) {
-      ++runs[Model(strategy, static_cast<std::uint64_t>(seed), {2, 6}).run_once()];
-    }
-    EXPECT_GT(chi_square(runs, 28, kSchedules), 100 * chi_square_limit(27)) << strategy;
-  }
-}
-
-TEST(Surw, LetsOthersPassInFrontOfWhatIsOfNoInterestOnly) {
-  // 'a' is intended whenever it is drawn; 'b' is in front of nothing of interest and may go on meanwhile.
-  Strategy strategy(spec_of("surw:1000,1"), 7, 100);
-  std::array<Entry, 3> entries;
-  for (Entry& entry : entries) {
-    strategy.admit(entry.standing);
-  }
-  entries[1].standing.is_event = true;
-  entries[0].next = &entries[1];
-  int second = 0, third = 0;
-  for (int i = 0; i < 1000; ++i) {
-    // entries[0] never comes to an event: whoever is in front of one waits as long as it is intended.
-    Entry* next = strategy.choose(&entries[0], &entries[2], SchedulingPoint::kQuantum);
-    second += next == &entries[1] ? 1 : 0;
-    third += next == &entries[2] ? 1 : 0;
-  }
-  EXPECT_LE(second, 2);
-  EXPECT_GT(third, 300);
-}
-
-TEST(Surw, IsFair) {
-  // Whoever is intended spins; what it waits for is an event of the other.
-  for (const SchedulingPoint point : {SchedulingPoint::kYield, SchedulingPoint::kQuantum}) {
-    Strategy strategy(spec_of("surw:1000000,1"), 7, 100);
-    std::array<Entry, 2> entries;
-    strategy.admit(entries[0].standing);
-    strategy.admit(entries[1].standing);
-    entries[1].standing.is_event = true;
-    std::uint64_t accesses = 0;
-    while (strategy.choose(&entries[1], &entries[0], point) == &entries[0]) {
-      accesses += strategy.grant(entries[0].standing);
-      ASSERT_LE(accesses, (Strategy::kPatience + 1) * 100);
-    }
-  }
-}
-
-TEST(Pos, GivesOrdersOfConflictingOperationsMoreEvenlyThanRandom) {
-  // One operation of 'a' conflicts with the last of ten of 'b', which are about something else before: `random` has
-  // 'a' go second in one of 2^10 runs only.
-  const auto last = [](const char* strategy) {
-    int count = 0;
-    for (std::uint64_t seed = 0; seed < 2000; ++seed) {
-      count += Model(strategy, seed, {1, 10}).at('b', 2).run_once().back() == 'a' ? 1 : 0;
-    }
-    return count;
-  };
-  EXPECT_LT(last("random"), 20);
-  EXPECT_GT(last("pos"), 100);  // one priority of eleven is the lowest with probability 1/11
-}
-
-TEST(Pos, DrawsAnewWhatIsInARaceWithWhatHappened) {
-  // Two threads at the same object: without new priorities, a thread with a low one would wait for all of the other's.
-  std::map<std::string, int> same, other;
-  for (std::uint64_t seed = 0; seed < 20'000; ++seed) {
-    ++same[Model("pos", seed, {1, 4}).run_once()];
-    ++other[Model("pos", seed, {1, 4}).at('b', 2).run_once()];
-  }
-  EXPECT_NEAR(same["bbbba"], 20'000 / 16, 150);  // a coin at each of the four
-  EXPECT_NEAR(other["bbbba"], 20'000 / 5, 250);  // the lowest of five
-}
-
-TEST(Pos, IsFair) {
-  Strategy strategy(spec_of("pos"), 11, 100);
-  std::array<Entry, 2> entries;
-  strategy.admit(entries[0].standing);
-  strategy.admit(entries[1].standing);
-  for (int i = 0; i < 100; ++i) {
-    EXPECT_EQ(strategy.choose(&entries[1], &entries[0], SchedulingPoint::kYield), &entries[1]);
-  }
-}
-
 TEST(Strategy, AThreadCanBePutFirstOrLast) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    EXPECT_EQ(Model("first:1", seed, {2, 3, 2, 1}).run().substr(0, 5), "bbbaa") << seed;
-    EXPECT_EQ(Model("last:0", seed, {2, 3, 2}).run().substr(5), "aa") << seed;
-    EXPECT_EQ(Model("first:7", seed, {2, 3, 2}).run().size(), 7u) << "there is no such thread";
+    EXPECT_EQ(StrategyModel("first:1", seed, {2, 3, 2, 1}).run().substr(0, 5), "bbbaa") << seed;
+    EXPECT_EQ(StrategyModel("last:0", seed, {2, 3, 2}).run().substr(5), "aa") << seed;
+    EXPECT_EQ(StrategyModel("first:7", seed, {2, 3, 2}).run().size(), 7u) << "there is no such thread";
   }
   std::set<std::string> others;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    others.insert(Model("first:1", seed, {2, 3, 2, 1}).run());
+    others.insert(StrategyModel("first:1", seed, {2, 3, 2, 1}).run());
   }
   EXPECT_GT(others.size(), 1u) << "the seed orders the others";
   StrategySpec spec;

@@ -71,7 +71,7 @@ def test_failures_repeat(bench):
             again = bench.run("replay", failure["schedule"], "--", ends, status=status)
             check("the same run as in the schedule" in again.stderr, again.stderr)
         if failure["kind"] == "deadlock":
-            check(len(failure["blocked"]) == 3 and re.search(r"thread \d at .*ends\.cc:\d+(:\d+)? waits for a mutex that thread \d holds",
+            check(len(failure["blocked"]) == 3 and re.search(r"thread T\d at .*ends\.cc:\d+(:\d+)? waits for a mutex that thread T\d holds",
                                                               again.stderr), again.stderr)
 
 
@@ -91,7 +91,7 @@ def test_divergence(bench):
     for name in ("random@7", "pct:3@7"):
         schedule_of(bench, "s.schedule", name, counter)
         done = bench.run("replay", "s.schedule", "--", more, status=67)
-        check(re.search(r"sooth: the run left the schedule: stretch \d+: thread \d was to .*, but ", done.stderr), done.stderr)
+        check(re.search(r"sooth: the run left the schedule: stretch \d+: thread (main|T\d) was to .*, but ", done.stderr), done.stderr)
         check(f"note: the schedule is of `{counter}`" in done.stderr, done.stderr)
         done = bench.run("replay", "s.schedule", "--", counter, 6, status=67)
         check("the run left the schedule" in done.stderr, done.stderr)
@@ -212,7 +212,7 @@ def test_gdb(bench):
     finding = next(f for f in json.loads(bench.read("race.json"))["findings"] if f["kind"] == "race")
     check(finding["rung"] in ("confirmed", "harmful"), finding["rung"])
     done = bench.run("replay", "race.json#" + finding["id"][:6], "--", race, status=0)
-    check(re.search(r"race created: thread \d \((write|read) of 4 bytes at .*race\.cc:\d+", done.stderr), done.stderr)
+    check(re.search(r"race created: thread (?:main|T\d) \((write|read) of 4 bytes at .*race\.cc:\d+", done.stderr), done.stderr)
     done = bench.run("replay", "--gdb", "race.json#" + finding["id"], "--", race, stdin="thread apply all bt\nkill\nquit\n")
     check("SIGTRAP" in done.stdout and "writer" in done.stdout and "reader" in done.stdout, done.stdout + done.stderr)
     commands = ["echo AT\\n", "frame", "echo OTHER\\n", "sooth other", "echo HERE\\n", "sooth here", "echo THREADS\\n",

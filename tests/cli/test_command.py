@@ -26,7 +26,7 @@ def test_finds_every_end(bench):
     done = bench.run("test", "--runs", 100, "--", ends, status=66, limit=300)
     check(re.match(r"100 runs of \./ends \(auto, from seed 1\): \d+ failures of 3 kinds\n", done.stdout), done.stdout)
     check(re.search(r'\d+ runs?: killed by signal 6 \(Aborted\) after ".*Assertion `.*arrived', done.stdout), done.stdout)
-    check(re.search(r"\d+ runs?: a deadlock\n(?:  thread .*\n)*?  thread \d at .*ends\.cc:\d+:\d+ waits for a mutex that thread \d holds\n", done.stdout), done.stdout)
+    check(re.search(r"\d+ runs?: a deadlock\n(?:  thread .*\n)*?  thread T\d at .*ends\.cc:\d+:\d+ waits for a mutex that thread T\d holds\n", done.stdout), done.stdout)
     check(re.search(r"\d+ runs?: exit status 3\n  first with seed \d+; again: sooth replay", done.stdout), done.stdout)
     lines = re.findall(r"again: sooth (replay .*)", done.stdout)
     check(len(lines) == 3, done.stdout)
@@ -123,11 +123,11 @@ def test_minimize(bench):
         check(fewest["minimal"] and fewest["preemptions"] <= fewest["before"], fewest)
         check(len(fewest["steps"]) == fewest["preemptions"] <= 2, fewest)
         for step in fewest["steps"]:
-            check(re.match(r"preempt T\d+ (between the .* at .*ends\.cc:\d+.* and|in front of|behind) .*ends\.cc:\d+.*, and let T\d+ run$", step), step)
+            check(re.match(r"preempt (main|T\d+) (between the .* at .*ends\.cc:\d+.* and|before|after) .*ends\.cc:\d+.*, and let (main|T\d+) run$", step), step)
         again = bench.run(*shlex.split(fewest["replay"])[1:], limit=300)
         check(again.returncode == {"crash": 134, "deadlock": 66, "exit": end["number"]}[end["kind"]], (end, again))
     done = bench.run("test", "--runs", 60, "--minimize", "--", ends, status=66, limit=300)
-    check(re.search(r"\n  \d preemptions? (is|are) enough, where there (was|were) \d+:\n    preempt T\d+ ", done.stdout), done.stdout)
+    check(re.search(r"\n  \d preemptions? (is|are) enough, where there (was|were) \d+:\n    preempt (main|T\d+) ", done.stdout), done.stdout)
 
 
 def test_corpus(bench):

@@ -207,9 +207,9 @@ def test_deadlock(program):
         assert len(locks) == 2 and 0 not in locks, f"two variables of the program: {locks}"
         frames = collections.Counter(r.thread for r in run.of("frame"))
         assert set(frames) == {0, 1, 2} and all(count >= 2 for count in frames.values()), frames
-        assert "thread 1 waits for a mutex that thread 2 holds" in run.errors, run.errors
-        assert "thread 2 waits for a mutex that thread 1 holds" in run.errors, run.errors
-        assert "thread 0 waits for the end of thread 1" in run.errors, run.errors
+        assert "thread T1 waits for a mutex that thread T2 holds" in run.errors, run.errors
+        assert "thread T2 waits for a mutex that thread T1 holds" in run.errors, run.errors
+        assert "thread main waits for the end of thread T1" in run.errors, run.errors
     assert set(statuses) == {0, DEADLOCK_STATUS}, statuses
 
 

@@ -87,9 +87,10 @@ function replayPart(finding) {
   }
   const line = facts.length ? h('p', { class: 'quiet' }, upper(`${facts.join('; ')}.`)) : null;
   const ways = [...(replay.preemptions ?? []), ...(replay.older_values ?? [])];
-  const how = ways.length ? h('ul', { class: 'ways' }, ways.map((way) => h('li', {}, quoted(upper(way))))) : null;
+  const withoutFolders = (way) => way.replace(/( at )\S*\/(?=[^/\s]+:\d)/g, '$1');
+  const how = ways.length ? [h('p', {}, 'What it takes:'), h('ul', { class: 'ways' }, ways.map((way) => h('li', { title: way }, quoted(upper(withoutFolders(way))))))] : null;
   return replay.command
-    ? section('Make it happen again', how, h('div', { class: 'command' }, h('code', { tabindex: '0' }, replay.command), copyButton(replay.command, 'the replay command')), line)
+    ? section('Make it happen again', ...(how ?? []), h('div', { class: 'command' }, h('code', { tabindex: '0' }, replay.command), copyButton(replay.command, 'the replay command')), line)
     : section('Controlled runs', line);
 }
 

@@ -6,11 +6,10 @@
 
 #include "base/text.h"
 #include "trace/recording/library_glue.h"
+#include "trace/thread_label.h"
 
 namespace sooth {
 namespace {
-
-std::string thread_label(std::uint64_t thread) { return thread == 0 ? "main" : "T" + std::to_string(thread); }
 
 std::string frame_label(const SiteFrame& frame) {
   std::string label = frame.file;
