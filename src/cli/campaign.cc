@@ -231,7 +231,7 @@ void add_plan(CLI::App& campaign, CommandResult& result) {
       ->type_name("NAME");
   add_count_option(*command, "--schedules", options->schedules,
                    "Schedules that each test is recorded under: serial, then random, pct:3, pos and surw in turn");
-  add_count_option(*command, "--seed", options->seed, "Of the first schedule; the others have those behind it");
+  add_count_option(*command, "--seed", options->seed, "Of the first schedule; the others have those after it");
   add_count_option(*command, "--trials", options->trials, "Controlled runs towards each finding of a unit, at most");
   add_count_option(*command, "--recordings", options->recordings, "Recordings that a unit makes, at most");
   command->add_option("--budget", options->budget, "Time for proofs and controlled runs of a unit; 0: no limit")

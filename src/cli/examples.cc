@@ -120,7 +120,7 @@ constexpr CommandExample kExamples[] = {
 
     {.command = "sooth test",
      .line = "sooth test --runs 1000 -- ./queue_test",
-     .purpose = "Run a program under random schedules and see whether it fails"},
+     .purpose = "Run a program under many schedules and see whether it fails"},
     {.command = "sooth test",
      .line = "sooth test --strategy pct:3 --schedules failing -- ./queue_test",
      .purpose = "Look for bugs of depth 3; keep the schedules that fail"},

@@ -473,7 +473,7 @@ void add_test_command(CLI::App& root, CommandResult& result) {
           "likely as "
           "any other, going by how many of them the threads of a first run have. rff: as pos, steered to pairs of "
           "places, "
-          "one right behind the other, that no run has shown. first:N, last:N: thread N, from 0 as "
+          "one right after the other, that no run has shown. first:N, last:N: thread N, from 0 as "
           "they are created, whenever it can, or only when no other can. "
           "directed: records runs, finds pairs that may race, and steers runs into them")
       ->type_name("auto|random|pct:D|pos|surw|rff|first:N|directed")

@@ -94,7 +94,7 @@ Result<std::vector<DirectedPair>> find_test_pairs(const ControlledProgram& progr
       continue;
     }
     if (Result<PairCode> code = finder.find_pair(finding); code.ok()) {
-      pairs.push_back({finding.id, sooth::place(finding.accesses[0].site), sooth::place(finding.accesses[1].site),
+      pairs.push_back({finding.id, sooth::place(finding.accesses[0].place()), sooth::place(finding.accesses[1].place()),
                        std::move(*code)});
     }
   }

@@ -71,6 +71,20 @@ SOURCES = {
           return argc > 1 ? std::atoi(argv[1]) : 0;
         }
         """,
+    # The racing code is that of the standard library.
+    "library.cc": r"""
+    #include <thread>
+    #include <vector>
+    static std::vector<int> orders(4);
+    int main() {
+      std::vector<int>::size_type seen = 0;
+      std::thread shop([] { orders.resize(2); });
+      std::thread office([&] { seen = orders.size(); });
+      shop.join();
+      office.join();
+      return seen > 4;
+    }
+    """,
     # Two threads that access a variable without a lock.
     "race.cc": r"""
         #include <cstdio>

@@ -75,6 +75,11 @@ def test_directed(bench):
     done = bench.run("test", "--strategy", "directed", "--runs", 30, "--", race, limit=300)
     check("pair that may race, 1 created" in done.stdout or "pairs that may race, 1 created" in done.stdout, done.stdout)
     check(re.search(r"race between .*race\.cc:\d+.* and .*race\.cc:\d+.*: created in \d+ of \d+ runs?\n  first with seed \d+", done.stdout), done.stdout)
+    # Of a race in the library's code, where it is called.
+    library = bench.program("library")
+    done = bench.run("test", "--strategy", "directed", "--runs", 12, "--format", "json", "--", library, limit=300)
+    races = json.loads(done.stdout)["races"]
+    check(races and all("library.cc:" in r[which] for r in races for which in ("first", "second")), done.stdout)
     counter = bench.program("counter")
     done = bench.run("test", "--strategy", "directed", "--runs", 4, "--format", "json", "--", counter, status=0, limit=300)
     check(json.loads(done.stdout)["races"] == [] and json.loads(done.stdout)["runs"] == 4, done.stdout)
