@@ -335,6 +335,7 @@ bool start() {
 
 void restart_after_fork() {
   begin_process();
+  for (u32 i = 0; i < module_count_; ++i) modules_[i].is_logged = false;  // each process tells its own
   weak_run::start();
 }
 

@@ -12,6 +12,7 @@
 #include "runtime/recorder.h"
 #include "runtime/signals.h"
 #include "runtime/stream_writer.h"
+#include "runtime/sync.h"
 #include "runtime/turn.h"
 
 using namespace sooth;
@@ -112,8 +113,22 @@ SOOTH_EXIT(quick_exit, ending(SOOTH_CALLER))
 SOOTH_EXIT(_exit, SOOTH_BEFORE_END)
 SOOTH_EXIT(_Exit, SOOTH_BEFORE_END)
 
+// The child has the memory and the locks of this moment, so which one it is matters to whatever others do.
+static void about_to_fork(uptr pc) {
+  if (Thread* t = current(); t != nullptr && t->busy == 0) begin_operation(t, pc);
+}
+
+SOOTH_INTERCEPT(pid_t, fork, void) {
+  about_to_fork(SOOTH_CALLER);
+  return real_fork();
+}
+
 // The child of a vfork would go on in the parent's memory, and so in its recording.
-SOOTH_INTERCEPT(pid_t, vfork, void) { return recording() ? fork() : real_vfork(); }
+SOOTH_INTERCEPT(pid_t, vfork, void) {
+  if (!recording()) return real_vfork();
+  about_to_fork(SOOTH_CALLER);
+  return real_fork();
+}
 
 SOOTH_INTERCEPT(int, dlclose, void* handle) {
   Thread* t = current();

@@ -70,13 +70,20 @@ std::string complaint_in(std::string_view errors) {
   return "";
 }
 
+const ProcessLog* deadlocked_process(const RunLog& log) {
+  const auto found = std::find_if(log.processes.begin(), log.processes.end(),
+                                  [](const ProcessLog& each) { return !each.deadlock.empty(); });
+  return found == log.processes.end() ? nullptr : &*found;
+}
+
 Outcome classify(const RunOutcome& run) {
   Outcome outcome;
   outcome.last_words = complaint_in(run.errors);
   outcome.complained = !outcome.last_words.empty();
   if (run.timed_out) {
     outcome.kind = Outcome::Kind::kHung;
-  } else if (run.log.state == control::RunState::kDeadlocked) {
+  } else if (run.log.state == control::RunState::kDeadlocked || deadlocked_process(run.log) != nullptr) {
+    // What the first process makes of a child that was ended in its deadlock is its own matter.
     outcome.kind = Outcome::Kind::kDeadlocked;
   } else if (run.end.signal != 0) {
     outcome.kind = Outcome::Kind::kKilled;

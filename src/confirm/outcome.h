@@ -15,7 +15,7 @@ struct Outcome {
   enum class Kind : std::uint8_t {
     kExited,      // `number` is the status
     kKilled,      // by the signal `number`
-    kDeadlocked,  // every thread waited for another
+    kDeadlocked,  // every thread of a process waited for another
     kHung,        // still running when its time was over
   };
   Kind kind = Kind::kExited;
@@ -38,6 +38,9 @@ struct Outcome {
 };
 
 Outcome classify(const RunOutcome& run);
+
+// The process of which every thread waited for another: the first or one that it forked. nullptr: there was none.
+const ProcessLog* deadlocked_process(const RunLog& log);
 
 // Nanoseconds for which a busy machine may keep a thread from running.
 inline constexpr std::uint64_t kUsualDelay = 100'000'000;

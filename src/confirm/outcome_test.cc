@@ -23,6 +23,10 @@ TEST(OutcomeTest, Classifies) {
   };
   RunOutcome deadlock = run_with(control::kDeadlockStatus, 0);
   deadlock.log.state = control::RunState::kDeadlocked;
+  // Of a child that was forked, whatever the first process makes of it.
+  RunOutcome deadlocked_child = run_with(0, 0);
+  deadlocked_child.log.processes.resize(2);
+  deadlocked_child.log.processes[1].deadlock.emplace_back();
   RunOutcome hang = run_with(0, SIGKILL);
   hang.timed_out = true;
   const Case cases[] = {
@@ -41,6 +45,7 @@ TEST(OutcomeTest, Classifies) {
       {run_with(0, 0, "b.cc:9:3: runtime error: signed integer overflow\n"), true,
        "exit status 0 after \"b.cc:9:3: runtime error: signed integer overflow\""},
       {deadlock, true, "a deadlock"},
+      {deadlocked_child, true, "a deadlock"},
       {hang, true, "a hang"},
   };
   for (const Case& each : cases) {

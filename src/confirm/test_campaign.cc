@@ -50,12 +50,6 @@ std::string places_of(const ProcessLog& process, CodeNames& names) {
   return text;
 }
 
-const ProcessLog* deadlocked_process(const RunLog& log) {
-  const auto found = std::find_if(log.processes.begin(), log.processes.end(),
-                                  [](const ProcessLog& each) { return !each.deadlock.empty(); });
-  return found == log.processes.end() ? nullptr : &*found;
-}
-
 // Equal for runs that ended in the same way.
 std::string key_of(const Outcome& outcome, const RunLog& log, CodeNames& names) {
   std::string key = std::to_string(static_cast<int>(outcome.kind)) + " " + std::to_string(outcome.number) + " ";

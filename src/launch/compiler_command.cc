@@ -193,6 +193,8 @@ Result<CompilerCommand> wrap_compiler(std::span<const std::string> compiler, Com
       for (const char* function : kWrittenOut) {
         command.words.push_back(std::string("-fno-builtin-") + function);
       }
+      // It says of every atomic_thread_fence() that it is not supported. Here it is.
+      command.words.push_back("-Wno-tsan");
     }
     // Last among the directories, so that a program that brings the header along keeps its own.
     if (!library.include_directory.empty()) {

@@ -245,9 +245,18 @@ std::string lock_of(const Access& access) {
   return access.variable.empty() ? hexadecimal(access.address) : access.variable;
 }
 
+bool waits_for_nobody(const Finding& finding) {
+  if (finding.kind != FindingKind::kDeadlock || !finding.failure.has_value() || finding.accesses.size() != 1) {
+    return false;
+  }
+  const Access& access = finding.accesses.front();
+  const bool has_it = !access.locks.empty() || access.variable == std::string(kLockHeldBy) + access.thread;
+  return access.op == Op::kAcquire && !has_it;
+}
+
 bool is_cycle_of_locks(const Finding& finding) {
-  return std::all_of(finding.accesses.begin(), finding.accesses.end(),
-                     [](const Access& access) { return access.op == Op::kAcquire; });
+  const auto waits_for_lock = [](const Access& access) { return access.op == Op::kAcquire; };
+  return !waits_for_nobody(finding) && std::all_of(finding.accesses.begin(), finding.accesses.end(), waits_for_lock);
 }
 
 namespace {
@@ -284,6 +293,9 @@ std::string headline(const Finding& finding) {
       return text + (what.empty() ? "" : " on " + what);
     }
     case FindingKind::kDeadlock:
+      if (waits_for_nobody(finding)) {
+        return text + " on a lock that nobody gives back: '" + printable(lock_of(finding.accesses.front())) + "'";
+      }
       if (!is_cycle_of_locks(finding)) {
         return text + " of " + counted(finding.accesses.size(), "thread", "threads");
       }

@@ -56,8 +56,13 @@ bool is_from_trace(const Finding& finding);
 std::string with_locks(const Finding& finding, const Access& access);
 // ", waiting for thread T2" for an acquire of a deadlock, which must be one of finding.accesses; nothing for a race.
 std::string awaited(const Finding& finding, const Access& access);
+// What a lock is called of which no more is known, with its thread behind.
+inline constexpr std::string_view kLockHeldBy = "lock held by ";
 // Each thread of the deadlock waits for a lock that the next one has. One that a run ended in may be of another kind.
 bool is_cycle_of_locks(const Finding& finding);
+// A run ended because a thread waits for a lock that nobody has any more who could give it back: its thread has ended, or
+// a fork has left it behind.
+bool waits_for_nobody(const Finding& finding);
 // The lock of an acquire: its name, or its number as Access::locks has it. May hold any bytes.
 std::string lock_of(const Access& access);
 // What it is about: the first name that an access has, in quotes, or the address; empty when neither is known.

@@ -131,7 +131,12 @@ std::string explain_failure(const Finding& finding) {
   std::string text;
   switch (finding.kind) {
     case FindingKind::kHang: text = "The program did not end."; break;
-    case FindingKind::kDeadlock: text = "Every thread waited for another, and none could ever go on."; break;
+    case FindingKind::kDeadlock:
+      text = waits_for_nobody(finding)
+                 ? capital(actor(first)) + " waited for " + printable(lock_of(first)) + " at " +
+                       short_place(first.place()) + ", and nobody was left who could have given it back."
+                 : "Every thread waited for another, and none could ever go on.";
+      break;
     default:
       text = capital(actor(first)) + " ended the program at " + short_place(first.place()) + ": " +
              printable(finding.failure->outcome) + ".";
@@ -306,7 +311,8 @@ std::string why_it_can_happen(const Finding& finding) {
   switch (finding.kind) {
     case FindingKind::kRace: return why_race(finding);
     case FindingKind::kDeadlock:
-      return !is_cycle_of_locks(finding)    ? ""
+      return waits_for_nobody(finding)      ? "whoever held that lock has ended, or was left behind by a fork"
+             : !is_cycle_of_locks(finding)  ? ""
              : finding.accesses.size() == 1 ? "it waits for a lock that it holds itself"
                                             : "each waits for a lock that the next one holds";
     case FindingKind::kMisuse: return rule_of(finding);

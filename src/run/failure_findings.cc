@@ -11,6 +11,7 @@
 #include "confirm/shell_words.h"
 #include "race/site_key.h"
 #include "race/spurious_wakes.h"
+#include "report/describe.h"
 #include "report/fingerprint.h"
 #include "report/group.h"
 #include "trace/reader.h"
@@ -23,7 +24,7 @@ namespace {
 
 constexpr std::size_t kMaxRaces = 8;
 constexpr std::uint64_t kMostPreemptionsTold = 5;  // more of them nobody reads
-const std::string kHeldLock = "lock held by ";
+const std::string kHeldLock(kLockHeldBy);
 constexpr char kKeySeparator = '/';  // behind the places of a failure_key()
 constexpr int kCrashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
 
@@ -216,7 +217,9 @@ EndedRun ended_run(const RunOutcome& run, CodeNames& names) {
     ended.threads.push_back(std::move(thread));
   };
   if (ended.outcome.kind == Outcome::Kind::kDeadlocked) {
-    std::for_each(log.deadlock.begin(), log.deadlock.end(), add);
+    const ProcessLog* process = deadlocked_process(run.log);
+    const std::vector<BlockedThread>& blocked = (process == nullptr ? log : *process).deadlock;
+    std::for_each(blocked.begin(), blocked.end(), add);
   } else if (ended.outcome.kind == Outcome::Kind::kHung) {
     std::for_each(log.stopped.begin(), log.stopped.end(), add);
   } else if (ended.outcome.kind == Outcome::Kind::kKilled && log.crash) {
@@ -229,11 +232,15 @@ EndedRun ended_run(const RunOutcome& run, CodeNames& names) {
 std::optional<EndedRun> ended_run(const ProgramEnd& end, bool timed_out, const std::vector<MadeRecording>& made) {
   EndedRun ended;
   ended.recorded = true;
-  std::optional<RecordedEnd> told;
-  if (!made.empty()) {
-    if (Result<std::optional<RecordedEnd>> read = read_recorded_end(made.front().directory); read.ok()) {
-      told = std::move(*read);
-    }
+  const auto end_of = [](const MadeRecording& recording) {
+    Result<std::optional<RecordedEnd>> read = read_recorded_end(recording.directory);
+    return read.ok() ? std::move(*read) : std::nullopt;
+  };
+  std::optional<RecordedEnd> told = made.empty() ? std::nullopt : end_of(made.front());
+  // A child may deadlock and its parent never mention it.
+  for (std::size_t i = 1; i < made.size() && !told && end.signal == 0 && !timed_out; ++i) {
+    told = end_of(made[i]);
+    told = told && told->signal == 0 ? std::move(told) : std::nullopt;
   }
   if (timed_out) {
     ended.outcome.kind = Outcome::Kind::kHung;

@@ -145,6 +145,25 @@ TEST(FailureFindings, AThreadThatWaitsForItselfIsOneFinding) {
 }
 
 // All locks of a program without optimisation are taken in one line of a header: who called it tells deadlocks apart.
+// Its thread has ended, or was left behind by a fork: no double lock.
+TEST(FailureFindings, ALockThatNobodyGivesBackIsNoDoubleLock) {
+  using control::BlockedOn;
+  StoppedThread alone = waits(0, BlockedOn::kMutex, std::nullopt);
+  alone.name = "m";
+  const Finding left_behind = *tally_of_tests().failure_of(deadlocked({alone}));
+  EXPECT_EQ(headline(left_behind), "deadlock on a lock that nobody gives back: 'm'");
+  alone.holder = 1;
+  const Finding of_ended = *tally_of_tests().failure_of(deadlocked({alone}));
+  EXPECT_TRUE(waits_for_nobody(of_ended));
+  alone.name = "";
+  EXPECT_TRUE(waits_for_nobody(*tally_of_tests().failure_of(deadlocked({alone}))));
+  alone.holder = 0;
+  EXPECT_FALSE(waits_for_nobody(*tally_of_tests().failure_of(deadlocked({alone}))));
+  alone.name = "m";
+  EXPECT_EQ(headline(*tally_of_tests().failure_of(deadlocked({alone}))),
+            "deadlock of a thread with itself: double lock of 'm'");
+}
+
 TEST(FailureFindings, TheUsersCodeTellsThemApart) {
   using control::BlockedOn;
   const auto locks = [](std::uint32_t thread, std::uint32_t holder, std::uint32_t line) {

@@ -59,6 +59,46 @@ SOURCES = {
       waits.join();
     }
     """,
+    # A process forks while a thread of it may have the lock, which nobody gives back in the child; -DSAFE: the fork waits for
+    # the lock. -DALONE: no process but a thread that ends with the lock.
+    "left_behind": r"""
+    #include <pthread.h>
+    #include <sys/wait.h>
+    #include <unistd.h>
+    static pthread_mutex_t lines = PTHREAD_MUTEX_INITIALIZER;
+    static int written;
+    static void write_line() {
+      pthread_mutex_lock(&lines);
+      ++written;
+      pthread_mutex_unlock(&lines);
+    }
+    static void* work(void*) {
+    #ifdef ALONE
+      pthread_mutex_lock(&lines);
+      return nullptr;
+    #endif
+      write_line();
+      write_line();
+      return nullptr;
+    }
+    int main() {
+    #ifdef SAFE
+      pthread_atfork([] { pthread_mutex_lock(&lines); }, [] { pthread_mutex_unlock(&lines); }, [] { pthread_mutex_unlock(&lines); });
+    #endif
+      pthread_t t;
+      pthread_create(&t, nullptr, work, nullptr);
+    #ifndef ALONE
+      const pid_t child = fork();
+      if (child == 0) {
+        write_line();
+        _exit(0);
+      }
+      waitpid(child, nullptr, 0);
+    #endif
+      pthread_join(t, nullptr);
+      write_line();
+    }
+    """,
     # A wait that takes it for granted that somebody notified; -DLOOP: that looks again.
     "hasty": r"""
     #include <cassert>
@@ -462,6 +502,25 @@ def test_a_deadlock_ends_the_recording(bench):
     again = failures(report, "deadlock")
     check([f["id"] for f in again] == [f["id"] for f in found] and again[0]["replay"]["schedule"], again)
     bench.run("replay", "out.json#" + again[0]["id"], "--", inverted, status=66)
+
+
+def test_a_deadlock_of_a_child_is_a_finding(bench):
+    """Whatever its parent makes of it. A fork takes the locks along as they are, so explored runs differ in when it comes."""
+    forks = built(bench, "left_behind")
+    done = bench.run("explore", "--", forks, status=66, limit=300)
+    check("outcome: a deadlock" in done.stdout and "outcome: exit status 0" in done.stdout, done.stdout)
+    check("left_behind.cc:8" in done.stdout, done.stdout)
+    report, done = report_of(bench, "--", forks)
+    check([f["rung"] for f in report["findings"]] == ["harmful"] and len(failures(report, "deadlock")) == 1, report["findings"])
+    text = bench.run("report", "out.json", status=66).stdout
+    check("deadlock on a lock that nobody gives back: 'lines'" in text and "left behind by a fork" in text, text)
+    report_of(bench, "--", built(bench, "left_behind", "-DSAFE"), status=0)
+
+
+def test_a_lock_of_a_thread_that_ended_is_no_double_lock(bench):
+    report_of(bench, "--", built(bench, "left_behind", "-DALONE"))
+    text = bench.run("report", "out.json", status=66).stdout
+    check("deadlock on a lock that nobody gives back: 'lines'" in text and "itself" not in text, text)
 
 
 def test_controlled_runs_have_stacks(bench):
