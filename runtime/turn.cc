@@ -361,7 +361,12 @@ void enter(Thread* t) {
       give_up(t);
       if (recorder.controlled && n->state == State::kOutside && nodes_ > 1)
         controlled::log_external(n->id, External::kReturned);
-      if (n->state != State::kReady) make_ready(n);
+      // It may come from a wait that never returned: by asynchronous cancellation.
+      if (n->state == State::kPostponed) postponed_.remove(n);
+      if (n->state == State::kBlocked)
+        end_wait(n, Wake::kWoken);
+      else if (n->state != State::kReady)
+        make_ready(n);
       word = pass_on_if_free();
     }
   }
