@@ -57,7 +57,6 @@ OTHERWISE = {
     "clone": ("no: threads and processes that a program makes without libc are not recorded", "docs/limits.md"),
     "dl_iterate_phdr": ("not needed: modules are noticed by their first event", "dlopen"),
     "dlopen": ("not needed: modules are noticed by their first event", "dlopen"),
-    "fork": ("by pthread_atfork", "fork_process"),
     "pthread_exit": ("the end of a thread is noticed by a destructor of its own", "thread_exit"),
     "ptrace": ("no: what it copies belongs to another process that stands still", "docs/limits.md"),
     "posix_spawn": ("not needed: the child is another program", "spawn"),

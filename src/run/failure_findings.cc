@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "confirm/older_values.h"
+#include "confirm/replay.h"
 #include "confirm/shell_words.h"
 #include "race/site_key.h"
 #include "race/spurious_wakes.h"
@@ -455,6 +456,7 @@ void FailureLog::add(const RunPlan& plan, const RunOutcome& run) {
   const std::optional<Finding> failure = kept_from_end ? std::nullopt : failure_of(ended, identifier_);
   if (!failure) {
     ++good_;
+    note_exit(plan, run, ended.outcome);
     return;
   }
   Kept& kept = kept_[failure_key(*failure)];
@@ -472,6 +474,49 @@ void FailureLog::add(const RunPlan& plan, const RunOutcome& run) {
     kept.run = std::move(ended);
   }
   kept.run.by_delay = by_delay;
+}
+
+// What a program does when a time-out comes that is long is its own matter.
+void FailureLog::note_exit(const RunPlan& plan, const RunOutcome& run, const Outcome& outcome) {
+  if (outcome.kind != Outcome::Kind::kExited || was_delayed(run.log)) {
+    return;
+  }
+  Exits fresh;
+  fresh.plan = plan;
+  fresh.schedule = name_of_schedule(make_schedule("", plan, run.log));
+  fresh.takes_more = (plan.flags & (control::kSpuriousWakes | control::kWeakMemory)) != 0;
+  const auto rank = [](const Exits& each) {
+    return std::tuple(each.schedule.empty(), each.takes_more, each.plan.plan, each.plan.strategy, each.plan.seed);
+  };
+  Exits& exits = exits_[outcome.number];
+  const std::uint64_t times = exits.times + 1;
+  if (times == 1 || rank(fresh) < rank(exits)) {
+    exits = std::move(fresh);
+  }
+  exits.times = times;
+}
+
+std::vector<std::string> FailureLog::other_statuses(int usual, const std::string& words,
+                                                    const std::function<bool(int)>& is_told) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  std::vector<std::string> sentences;
+  const auto good = exits_.find(usual);
+  for (const auto& [status, exits] : exits_) {
+    if (good == exits_.end() || status == usual || is_told(status)) {
+      continue;
+    }
+    std::string text = counted(exits.times, "controlled run", "controlled runs") + " ended with exit status " +
+                       std::to_string(status) + ", " + std::to_string(good->second.times) + " with " +
+                       std::to_string(usual) +
+                       " like the recorded run: only the program knows whether that is a failure.";
+    if (!exits.schedule.empty()) {
+      text += " One of them again: sooth replay " + exits.schedule + " -- " + words;
+    } else if (exits.plan.plan == control::Plan::kChoices) {
+      text += " Their schedules: sooth explore -- " + words;
+    }
+    sentences.push_back(std::move(text));
+  }
+  return sentences;
 }
 
 bool FailureLog::has(const std::string& key) {

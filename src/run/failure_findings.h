@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -102,6 +103,9 @@ class FailureLog {
       : names_(program), identifier_(identity) {}
 
   void add(const RunPlan& plan, const RunOutcome& run);
+  // A sentence on each exit status but `usual` with which runs ended that did not fail otherwise, if others had that one:
+  // what it means only the program knows. `is_told`: a finding tells of runs that ended so. `words`: the program as typed.
+  std::vector<std::string> other_statuses(int usual, const std::string& words, const std::function<bool(int)>& is_told);
   // Whether some run had the failure with this failure_key().
   bool has(const std::string& key);
   // Repeats failures with fewer preemptions, and keeps the schedules that have the fewest. Not of hangs, which would take
@@ -122,9 +126,19 @@ class FailureLog {
     std::uint64_t times = 0;
     std::string id;
   };
+  // Runs that ended with one exit status.
+  struct Exits {
+    std::uint64_t times = 0;
+    RunPlan plan;             // of one of them
+    std::string schedule;     // ... its name_of_schedule()
+    bool takes_more = false;  // ... it had old values of atomics, or a spurious wake-up
+  };
+  void note_exit(const RunPlan& plan, const RunOutcome& run, const Outcome& outcome);
+
   std::mutex mutex_;
   CodeNames names_;
   Identifier identifier_;
+  std::map<int, Exits> exits_;        // by the status
   std::map<std::string, Kept> kept_;  // by failure_key()
   std::uint64_t good_ = 0;
 };

@@ -339,6 +339,35 @@ Finding minimized_failure(int signal) {
   return tally.findings().front();
 }
 
+TEST(FailureLog, TellsOfOtherExitStatuses) {
+  FailureLog log("");
+  const auto add = [&](int status, const std::string& strategy, std::uint64_t seed, std::uint32_t flags = 0,
+                       std::uint64_t delay = 0) {
+    RunPlan plan;
+    plan.strategy = strategy;
+    plan.seed = seed;
+    plan.flags = flags;
+    RunOutcome run;
+    run.end.status = status;
+    run.log.state = control::RunState::kEnded;
+    run.log.processes.resize(1);
+    run.log.processes[0].longest_delay = delay;
+    log.add(plan, run);
+  };
+  const auto untold = [](int) { return false; };
+  add(3, "random", 7, control::kWeakMemory);
+  EXPECT_TRUE(log.other_statuses(0, "./a", untold).empty()) << "no run ended like the recorded one";
+  add(0, "random", 1);
+  add(3, "pct:3", 9);
+  add(3, "pct:3", 2);
+  add(4, "random", 5, 0, 2 * kUsualDelay);
+  EXPECT_EQ(log.other_statuses(0, "./a", untold),
+            std::vector<std::string>{"3 controlled runs ended with exit status 3, 1 with 0 like the recorded run: only "
+                                     "the program knows whether that is a failure. One of them again: sooth replay "
+                                     "pct:3@2 -- ./a"});
+  EXPECT_TRUE(log.other_statuses(0, "./a", [](int status) { return status == 3; }).empty());
+}
+
 TEST(FailureLog, KeepsTheScheduleWithTheFewestPreemptions) {
   const Finding fails_anyhow = minimized_failure(SIGABRT);
   EXPECT_EQ(fails_anyhow.replay->strategy, "minimized");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -75,6 +76,7 @@ class Loop {
         tests_(runs_, failures_, limit, job, [this](const std::string& doing) { tell(doing); }),
         campaign_([this](const RunPlan& plan) { return runs_.make(plan); }, campaign_options()) {
     const std::optional<EndedRun> failed = ended_run(first.end, first.timed_out, first.made);
+    usual_status_ = first.end.signal == 0 && !failed ? std::optional<int>(first.end.status) : std::nullopt;
     note_end(first.end, failed);
     note_failure(failed);
   }
@@ -142,6 +144,7 @@ class Loop {
       add_gap("the time was over before " + std::to_string(untried) + " of " + std::to_string(candidates_.size()) +
               " findings were tried");
     }
+    tell_other_statuses();
     failures_.move_to(result_.failures, shell_words(job_.words), job_.confirm.options.report_name);
     SearchSummary& summary = result_.summary;
     summary.candidates = candidates_.size();
@@ -198,6 +201,23 @@ class Loop {
   bool is_idle_guess(const Finding& finding) const {
     return finding.kind == FindingKind::kAtomicity && !finding.declared && finding.rung == Rung::kSuspected &&
            job_.confirm.options.campaign.trials > 0;
+  }
+
+  // Of runs that ended with another exit status than the recorded one. A race that makes them do so says it itself.
+  void tell_other_statuses() {
+    if (!usual_status_) {
+      return;
+    }
+    const auto is_told = [this](int status) {
+      const std::string end = "exit status " + std::to_string(status);
+      return std::any_of(pool_.entries().begin(), pool_.entries().end(), [&](const FindingPool::Entry& entry) {
+        const std::string outcome = entry.finding.replay ? entry.finding.replay->outcome : "";
+        return outcome == end || outcome.starts_with(end + " ") || outcome.starts_with(end + ",");
+      });
+    };
+    for (std::string& text : failures_.other_statuses(*usual_status_, shell_words(job_.words), is_told)) {
+      result_.gaps.push_back({GapKind::kUnknown, std::move(text)});
+    }
   }
 
   void add_gap(const std::string& text) { result_.gaps.push_back({GapKind::kTrials, text}); }
@@ -516,7 +536,8 @@ class Loop {
   SearchRuns runs_;
   std::uint64_t reached_ = 0;
   const Result<ControlledProgram>& program_;
-  FailureLog failures_;  // of controlled runs
+  std::optional<int> usual_status_;  // of the recorded run
+  FailureLog failures_;              // of controlled runs
   ScheduleTests tests_;
   std::set<std::string> failed_;  // failure_key() of failures of recorded runs
   Campaign campaign_;

@@ -99,6 +99,39 @@ SOURCES = {
       write_line();
     }
     """,
+    # A sequence lock whose reader lacks a fence (-DFENCE: has it), so that torn data are seen, on weak memory only. The status
+    # alone tells of it.
+    "torn": r"""
+    #include <atomic>
+    #include <thread>
+    static std::atomic<unsigned> sequence{0};
+    static std::atomic<int> left{0}, right{0};
+    int main() {
+      int status = 0;
+      std::thread writer([] {
+        for (int i = 1; i <= 5; ++i) {
+          sequence.store(2 * i - 1, std::memory_order_relaxed);
+          std::atomic_thread_fence(std::memory_order_release);
+          left.store(i, std::memory_order_relaxed);
+          right.store(i, std::memory_order_relaxed);
+          sequence.store(2 * i, std::memory_order_release);
+        }
+      });
+      std::thread reader([&status] {
+        for (int i = 0; i < 5; ++i) {
+          const unsigned before = sequence.load(std::memory_order_acquire);
+          const int l = left.load(std::memory_order_relaxed), r = right.load(std::memory_order_relaxed);
+    #ifdef FENCE
+          std::atomic_thread_fence(std::memory_order_acquire);
+    #endif
+          if (before % 2 == 0 && sequence.load(std::memory_order_relaxed) == before && l != r) status = 3;
+        }
+      });
+      writer.join();
+      reader.join();
+      return status;
+    }
+    """,
     # A wait that takes it for granted that somebody notified; -DLOOP: that looks again.
     "hasty": r"""
     #include <cassert>
@@ -521,6 +554,17 @@ def test_a_lock_of_a_thread_that_ended_is_no_double_lock(bench):
     report_of(bench, "--", built(bench, "left_behind", "-DALONE"))
     text = bench.run("report", "out.json", status=66).stdout
     check("deadlock on a lock that nobody gives back: 'lines'" in text and "itself" not in text, text)
+
+
+def test_other_exit_statuses_are_told(bench):
+    """With a line that repeats such a run."""
+    report, _ = report_of(bench, "--", built(bench, "torn"), status=0)
+    told = [gap["text"] for gap in report["not_covered"] if "exit status 3" in gap["text"]]
+    check(report["findings"] == [] and len(told) == 1, (report["findings"], report["not_covered"]))
+    words = shlex.split(re.search(r"One of them again: sooth (replay \S+,c11 -- \S+)$", told[0])[1])
+    bench.run(*words, status=3)
+    report, _ = report_of(bench, "--", built(bench, "torn", "-DFENCE"), status=0)
+    check("exit status" not in json.dumps(report["not_covered"]), report["not_covered"])
 
 
 def test_controlled_runs_have_stacks(bench):
