@@ -9,7 +9,9 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "recipe/judge/callee.h"
+#include "recipe/judge/concrete_arithmetic.h"
 #include "recipe/judge/concrete_thread.h"
+#include "recipe/witness/value_witness.h"
 
 namespace sooth {
 namespace {
