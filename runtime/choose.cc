@@ -173,10 +173,14 @@ u64 early_in(u64 points) {
   return points_ + points;
 }
 
-// Where every choice is told, it may be one of a thread whose deadline fires; or of one that is woken for no reason, once
-// and while `others` can go on: else loops that wait would have no end, and no deadlock would be one.
+// Where every choice is told, it may be one of a thread whose deadline fires: that of a sleep, which orders nothing, or one
+// that others were not kept from running for too long to prevent. Or of one that is woken for no reason, once and while
+// `others` can go on: else loops that wait would have no end, and no deadlock would be one.
 bool can_fire(const Node* n, bool others) {
-  if (virtual_clock::is_on() && n->has_deadline() && !n->polls) return true;
+  if (virtual_clock::is_on() && n->has_deadline() && !n->polls) {
+    bool sleeps = n->blocked_on == BlockedOn::kUnknown;
+    return sleeps || !others || n->deadline <= virtual_clock::now() + EarlyEnds::kLongest;
+  }
   return others && !n->was_spurious && may_wake_spuriously(n);
 }
 

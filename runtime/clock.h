@@ -7,9 +7,9 @@
 //   ticks   while threads work: kStep for each scheduling point (for each 64 accesses of a quantum; in controlled runs, for each
 //           operation and 64 accesses, so that schedules followed again see equal times), kYield when a thread yields and kReading when it is read. These are about what such a step takes in a recording, so a thread that works, or waits in a
 //           loop, sees time pass as it is used to, and a loop that only looks at the clock ends;
-//   jumps   to the earliest deadline when no thread is ready, or the only one that is yields. Deadlines less than kSlack behind the
-//           earliest fire with it, as the kernel's timers do: threads that slept equally long wake up together, and the strategy
-//           decides among them.
+//   jumps   to the earliest deadline when no thread is ready, or the only one that is yields: often, if it is far ahead.
+//           Deadlines less than kSlack behind the earliest fire with it, as the kernel's timers do: threads that slept
+//           equally long wake up together, and the strategy decides among them.
 //
 // A deadline fires when the clock has come to it, never before: its thread is ready then, in the order of deadlines,
 // and those that are equal in the order in which the threads blocked. So sleeping costs no real time, and a watchdog

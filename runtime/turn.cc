@@ -87,6 +87,7 @@ const u32* pass_on_to(Node* n) {
   if (n == nullptr) return nullptr;
   end_idling();
   ready_.remove(n);
+  n->vain_yields = 0;
   set_state(n, State::kRunning);
   // One that has not arrived yet finds that it has the turn when it does.
   if (n->thread == nullptr) return nullptr;

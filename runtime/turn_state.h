@@ -55,6 +55,7 @@ struct Node {
   u64 waited;        // real time of idling when it blocked; see deadlines.cc
   u64 worked;        // virtual time
   u64 counted_work;  // of that, what its position stands for
+  u32 vain_yields;   // with nobody else ready, since the turn was given to it
 
   bool has_deadline() const { return deadline < virtual_clock::kNever; }
 

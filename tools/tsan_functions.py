@@ -46,6 +46,7 @@ FILES = {
     "wrap_rwlock.cc": ("a lock that readers share", "rwlock"),
     "wrap_semaphore.cc": ("a semaphore", "semaphore"),
     "wrap_stdio.cc": ("what goes through a stream orders, and what it copies is read or written", "stdio_pipe"),
+    "wrap_stream_locks.cc": ("a lock, also around the functions of the program that libc calls with it", "stream_lock"),
     "wrap_string.cc": ("reads and writes the memory that the call says", "libc_strings"),
     "wrap_thread.cc": ("threads start, end and are waited for", "thread_create"),
     "wrap_time.cc": ("time: virtual in controlled runs; the result is written", "cond_timed"),
@@ -73,7 +74,7 @@ OTHERWISE = {
 NOTHING = ("not needed: it touches nothing of the caller's that matters; ThreadSanitizer's wrapper records nothing either")
 NOTHING_TO_DO = re.compile(
     r"__(w?overflow|w?uflow|w?underflow)|_obstack_.*|(end|set)(gr|pw)ent|set(v?buf|buffer|linebuf)|mcheck.*|mprobe|fmemopen"
-    r"|fopencookie|open_w?memstream|__res_iclose|xdr(mem|rec|stdio)_create|xdr_destroy")
+    r"|open_w?memstream|__res_iclose|xdr(mem|rec|stdio)_create|xdr_destroy")
 JUMPS = re.compile(r"_?_?(sig)?setjmp")
 LOCKED = re.compile(r"munlock|munlockall|mlock")
 ABSENT = re.compile(r"__isoc99_v?(f|s|sn)?printf")

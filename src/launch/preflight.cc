@@ -19,8 +19,9 @@
 namespace sooth {
 namespace {
 
-// What pthread_create() is called by.
-constexpr std::string_view kThreadStarters[] = {"pthread_create", "thrd_create", "_ZNSt6thread15_M_start_thread"};
+// What pthread_create() is called by, here or in a library that is known.
+constexpr std::string_view kThreadStarters[] = {"pthread_create", "thrd_create", "_ZNSt6thread15_M_start_thread",
+                                                "GOMP_parallel",  "GOMP_teams",  "__kmpc_fork"};
 
 constexpr std::string_view kLoaders[] = {"dlopen"};
 

@@ -443,7 +443,7 @@ void ContextCollector::explain_memory(const Byte& byte, Finding& finding, const 
     memory.name = part->name;
     memory.function = part->function;
     memory.thread = is_global ? "" : tables.thread_name(part->thread);
-    memory.part_type = tables.variables().types()[raw(part->type)].name;
+    memory.part_type = part->is_bit_field ? "bit-field" : tables.variables().types()[raw(part->type)].name;
     finding.context.memory = std::move(memory);
     return;
   }

@@ -60,8 +60,9 @@ std::string heap_part_type(const Tables& tables, TypeId type, std::uint64_t bloc
   if (types[raw(type)].size == 0) {
     return "";
   }
-  const TypeLayout& part = types[raw(find_part(types, type, offset % types[raw(type)].size, size).type)];
-  return part.size < size ? "" : part.name;
+  const TypePart found = find_part(types, type, offset % types[raw(type)].size, size);
+  const TypeLayout& part = types[raw(found.type)];
+  return found.is_bit_field ? "bit-field" : part.size < size ? "" : part.name;
 }
 
 std::string heap_name(const Tables& tables, TypeId type, std::uint64_t block_size, std::uint64_t offset,

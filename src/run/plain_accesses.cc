@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "launch/engine.h"
 #include "report/describe.h"
+#include "report/sources.h"
 
 namespace sooth {
 namespace {
@@ -51,11 +54,28 @@ bool is_known_plain(const Finding& finding) {
   return has_plain_end(finding) || (finding.context.memory.has_value() && !finding.context.memory->part_type.empty());
 }
 
+// `#pragma omp atomic` stands in front of what it is about.
+bool is_openmp_atomic(const Site& place, SourceLines& sources) {
+  constexpr std::uint32_t kMostBetween = 2;  // lines with a brace only, or nothing
+  const std::vector<std::string>* lines = place.line > 1 ? sources.of(place.file) : nullptr;
+  for (std::uint32_t i = 0; lines != nullptr && i <= kMostBetween && place.line > i + 1; ++i) {
+    if (place.line - 2 - i >= lines->size()) {
+      return false;
+    }
+    const std::string& line = (*lines)[place.line - 2 - i];
+    if (line.find_first_not_of(" \t{") != std::string::npos) {
+      return contains_any(line, {"omp atomic"});
+    }
+  }
+  return false;
+}
+
 // What the lines of the accesses say: they are read when the report is made.
-bool is_atomic_by_source(const Finding& finding) {
+bool is_atomic_by_source(const Finding& finding, SourceLines& sources) {
   return !has_plain_end(finding) &&
-         std::any_of(finding.accesses.begin(), finding.accesses.end(), [](const Access& access) {
-           return contains_any(access.code, {"atomic", "ATOMIC", ".load(", ".store(", "_ONCE"});
+         std::any_of(finding.accesses.begin(), finding.accesses.end(), [&](const Access& access) {
+           return contains_any(access.code, {"atomic", "ATOMIC", ".load(", ".store(", "_ONCE"}) ||
+                  is_openmp_atomic(access.place(), sources);
          });
 }
 
@@ -91,8 +111,9 @@ void hold_back_atomics(Report& report) {
     std::erase_if(report.findings,
                   [](const Finding& each) { return each.kind == FindingKind::kRace && is_known_atomic(each); });
   }
+  SourceLines sources;
   for (Finding& finding : report.findings) {
-    if (engine() == Engine::kValgrind && finding.kind == FindingKind::kRace && is_atomic_by_source(finding)) {
+    if (engine() == Engine::kValgrind && finding.kind == FindingKind::kRace && is_atomic_by_source(finding, sources)) {
       finding.may_be_atomic = true;
     }
     if (!finding.may_be_atomic || finding.rung == Rung::kHarmful) {

@@ -121,6 +121,7 @@ class PartSearch {
     part_.size = last->offset + last->size - first->offset;
     part_.opaque = true;
     part_.type = kNoType;
+    part_.is_bit_field = true;
     return false;
   }
 

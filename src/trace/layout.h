@@ -38,11 +38,12 @@ struct TypeLayout {
 
 // A part of a variable.
 struct TypePart {
-  std::string path;          // behind the name of the variable: "[0].balance"; empty: the variable itself
-  std::uint64_t offset = 0;  // of its first byte in the variable
-  std::uint64_t size = 0;    // 0: unknown
-  bool opaque = false;       // where in it an access lies has no name
-  TypeId type{};             // kNoType: unknown, or several elements
+  std::string path;           // behind the name of the variable: "[0].balance"; empty: the variable itself
+  std::uint64_t offset = 0;   // of its first byte in the variable
+  std::uint64_t size = 0;     // 0: unknown
+  bool opaque = false;        // where in it an access lies has no name
+  TypeId type{};              // kNoType: unknown, several elements, or bit-fields
+  bool is_bit_field = false;  // one or several
 };
 
 // The smallest part of a variable of that type that contains the `size` bytes at `offset`. Several elements of an array

@@ -131,6 +131,7 @@ std::optional<NamedPart> Tables::find_variable(std::uint64_t address, std::uint6
   named.address = range->object + part.offset;
   named.size = part.path.empty() ? range->length : part.size;
   named.type = part.type;
+  named.is_bit_field = part.is_bit_field;
   return named;
 }
 

@@ -65,7 +65,8 @@ std::optional<NamedPart> VariableTable::find(std::uint64_t address, std::uint64_
                        frame->thread,
                        begin + part.offset,
                        part.size != 0 ? part.size : variable.size,
-                       part.type};
+                       part.type,
+                       part.is_bit_field};
     }
   }
   return std::nullopt;

@@ -31,7 +31,8 @@ struct NamedPart {
   ThreadId thread{};          // whose stack or thread-local variable it is
   std::uint64_t address = 0;  // of its first byte
   std::uint64_t size = 0;     // 0: unknown
-  TypeId type{};              // kNoType: unknown
+  TypeId type{};              // kNoType: unknown, or bit-fields
+  bool is_bit_field = false;  // one or several
 };
 
 // Append-only, as Tables, which has one. Frames are added in the order of the trace.

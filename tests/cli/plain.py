@@ -159,10 +159,12 @@ TYPES = """
 int* plain;
 _Atomic int* relaxed;
 struct Shared { int count; } *given;
+struct { unsigned low : 5, high : 7; } bits;
 static void* add(void* local) {
   ++*plain;
   atomic_store_explicit(relaxed, atomic_load_explicit(relaxed, memory_order_relaxed) + 1, memory_order_relaxed);
   ++*(int*)local;
+  ++bits.high;
   return 0;
 }
 int main() {
@@ -187,6 +189,53 @@ def engine_knows_types(bench):
     rungs = {f["accesses"][0].get("variable"): f["rung"] for f in bench.report("types.json")["findings"]}
     check(rungs.get("*plain") == "predicted" and rungs.get("local") == "predicted", rungs)
     check(rungs.get("*relaxed", "suspected") == "suspected", rungs)
+    check(rungs.get("bits.low..high", rungs.get("bits.high")) == "predicted", rungs)
+
+
+# Only the library starts threads. The flag is atomic, which neither its type nor its line says.
+OPENMP = """
+#include <stdio.h>
+int hits, flag, data, seen;
+int main() {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(2)
+  for (int i = 0; i < 4; ++i) {
+    if (i % 2) {
+#pragma omp critical(odd)
+      ++hits;
+    } else {
+#pragma omp critical(even)
+      ++hits;
+    }
+  }
+#pragma omp parallel sections num_threads(2)
+  {
+#pragma omp section
+    {
+      data = 3;
+#pragma omp atomic write release
+      flag = 1;
+    }
+#pragma omp section
+    {
+      int ready = 0;
+      while (!ready) {
+#pragma omp atomic read acquire
+        ready = flag;
+      }
+      seen = data;
+    }
+  }
+  printf("%d\\n", seen);
+}
+"""
+
+
+def engine_runs_openmp(bench):
+    bench.build("openmp", OPENMP, "-fopenmp")
+    done = bench.run("run", "--no-rerun", "--store", "openmp.json", "--", "./openmp")
+    check(done.returncode == 66 and done.stdout == "3\n" and "--engine valgrind" in done.stderr, done.stdout + done.stderr)
+    rungs = {f["accesses"][0].get("variable"): f["rung"] for f in bench.report("openmp.json")["findings"]}
+    check(rungs.pop("hits", "") == "predicted" and set(rungs.values()) <= {"suspected"}, rungs)
 
 
 def engine_queues_signals(bench):

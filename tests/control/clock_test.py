@@ -95,6 +95,10 @@ def test_interrupted(bench):
     bench.expect_output("interrupted 1, left 99\ncancelled 1\n", "interrupted", seeds=(1, 2))
 
 
+def test_patient(bench):
+    bench.expect_output("notified 1\nnotified 1\n", "patient", seeds=(1, 2, 3, 4))
+
+
 def test_shared(bench):
     bench.expect_output("timed out 1 1\n", "shared", seeds=(1,))
 

@@ -361,6 +361,28 @@ void forked() {
   std::printf("child %d\n", WEXITSTATUS(status));
 }
 
+// A thread that yields a few times, or looks and sleeps in a loop, has not waited until a far deadline of another.
+void patient() {
+  for (const bool sleeps : {false, true}) {
+    std::condition_variable condition;
+    bool done = false;
+    std::atomic<int> rounds{0};
+    std::thread worker([&] {
+      for (; rounds < (sleeps ? 2000 : 20); ++rounds)
+        sleeps ? std::this_thread::sleep_for(std::chrono::milliseconds(1)) : std::this_thread::yield();
+      std::lock_guard guard(mutex);
+      done = true;
+      condition.notify_one();
+    });
+    {
+      std::unique_lock lock(mutex);
+      const bool notified = condition.wait_for(lock, std::chrono::seconds(100), [&] { return done; });
+      std::printf("notified %d\n", notified);
+    }
+    worker.join();
+  }
+}
+
 // A handler and a cancellation end a sleep.
 void interrupted() {
   signal(SIGUSR1, [](int) {});
@@ -408,6 +430,7 @@ int main(int argc, char** argv) {
   else if (name == "shared") shared();
   else if (name == "forked") forked();
   else if (name == "interrupted") interrupted();
+  else if (name == "patient") patient();
   else return 64;
   std::fflush(stdout);
   return 0;
