@@ -18,7 +18,8 @@ class StatelessLibraries {
  public:
   // Those that are known to be like that (compression, images, mathematics), and those that the user names: `libfoo` or
   // `libfoo.so` is every version of it, `libfoo.so.1` that one; with `*` or `?` a pattern. Folders do not count.
-  explicit StatelessLibraries(std::vector<std::string> named = {}) : named_(std::move(named)) {}
+  StatelessLibraries() = default;
+  explicit StatelessLibraries(std::vector<std::string> named) : named_(std::move(named)) {}
 
   // `file`: the name of a file, with or without its path.
   bool contains(std::string_view file) const { return is_known(file) || name_for(file) != nullptr; }
