@@ -98,7 +98,10 @@ void write_place(const Finding& finding, const Access& access, bool shown, const
   std::string text = act_in(finding, bare(finding, access));
   text += with_locks(finding, access);
   text += awaited(finding, access) + through_libraries(access) + how_reached(access);
-  write_wrapped(paint.bold(short_place(access.place())) + "  ", text, options.width, out);
+  // Without a line of the source the function says most.
+  const Site& site = access.place();
+  const std::string in = site.line == 0 && !site.function.empty() ? " in " + function_text(site) : "";
+  write_wrapped(paint.bold(short_place(site)) + in + "  ", text, options.width, out);
   if (!shown) {
     write_code(access, options, paint, out);
   }

@@ -304,6 +304,19 @@ TEST(TextFindingTest, LocksAreToldWhereTheyAreKnown) {
   EXPECT_EQ(brief(finding, 0, false).find("lock"), std::string::npos) << brief(finding, 0, false);
 }
 
+TEST(TextFindingTest, FunctionsAreNamedWhereLinesAreNotKnown) {
+  Finding finding = race();
+  Site site;
+  site.label = site.module = "/home/u/bank/account";
+  site.offset = 0x12b6;
+  site.function = "deposit(long)";
+  finding.accesses[0].site = site;
+  finding.accesses[0].code.clear();
+  const std::string text = brief(finding, 0, false);
+  EXPECT_NE(text.find("account+0x12b6 in deposit(long)  read of 8 bytes"), std::string::npos) << text;
+  EXPECT_EQ(text.find("account.cc:12:2 in "), std::string::npos) << text;
+}
+
 TEST(TextFindingTest, LibrariesAreFolded) {
   const std::string text = brief(race(), 0, false);
   EXPECT_NE(text.find("through 2 frames in libstdc++"), std::string::npos) << text;
