@@ -74,6 +74,7 @@ class FunctionHooks {
     }
     add_entry();
     forget_promises(function_);
+    keep_calls_that_copy(function_);
     replace_transfers();
   }
 
@@ -107,6 +108,7 @@ class FunctionHooks {
   void settle(llvm::Instruction& position);
   void replace_transfers();
   static void forget_promises(llvm::Function& function);
+  static void keep_calls_that_copy(llvm::Function& function);
 
   llvm::Value* word_of(Builder& builder, llvm::Value& value);
   llvm::Value* spill(Builder& builder, llvm::Value& value);
@@ -345,6 +347,16 @@ void FunctionHooks::forget_promises(llvm::Function& function) {
   for (const auto kind : {llvm::Attribute::Memory, llvm::Attribute::Speculatable, llvm::Attribute::WillReturn,
                           llvm::Attribute::NoSync, llvm::Attribute::NoFree, llvm::Attribute::NoCallback}) {
     function.removeFnAttr(kind);
+  }
+}
+
+// What is passed by value is copied by the call, which nobody records. Inlined it would be a copy like others, which
+// ThreadSanitizer's pass makes the run time library tell of, and the code that is kept does not have.
+void FunctionHooks::keep_calls_that_copy(llvm::Function& function) {
+  const bool copies = std::any_of(function.arg_begin(), function.arg_end(),
+                                  [](const llvm::Argument& argument) { return argument.hasByValAttr(); });
+  if (copies && !function.hasFnAttribute(llvm::Attribute::AlwaysInline)) {
+    function.addFnAttr(llvm::Attribute::NoInline);
   }
 }
 

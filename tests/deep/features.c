@@ -28,6 +28,20 @@ static struct pair swapped(struct pair p) {
   return q;
 }
 
+struct triple {
+  long first, second, third;
+};
+// What it gets is copied by the call. It is too long for the inlining that the kept code knows of, not for the optimiser's.
+static long turned(struct triple t) {
+  if (t.first > 5) t.second += table[t.first & 63];
+  if (t.second > 50) t.third -= table[t.second & 63];
+  if (t.third > 500) t.first ^= table[t.third & 63];
+  t.second = t.second * 3 + table[(t.first + t.third) & 63];
+  t.third = t.third * 5 + table[(t.first + t.second) & 63];
+  table[t.first & 63] = (int)t.third;
+  return t.first + t.second + t.third;
+}
+
 static int called_back(int x) { return table[x & 63] + x; }
 
 static void* worker(void* argument) {
@@ -69,6 +83,8 @@ int main(int argc, char** argv) {
   pairs[1] = swapped((struct pair){argc, 2});
   pairs[2] = pairs[1];
   printf("pairs %ld %ld\n", pairs[2].first, pairs[2].second);
+  struct triple triple = {argc, argc + 1, argc + 2};
+  printf("turned %ld\n", turned(triple));
   printf("library %d\n", from_library(argc + 4, called_back));
   printf("pure %d\n", pure_function(argc) + pure_function(argc) + pure_function(argc));
   int variable[argc + 5];
