@@ -272,7 +272,7 @@ std::string headline_of_atomicity(const Finding& finding) {
     const std::string function = first.place().function;
     return text + (function.empty() ? "" : " in " + printable(function));
   }
-  return text + ": '" + printable(lock_of(first)) + "' is given back between two sections" +
+  return text + ": '" + printable(lock_of(first)) + "' is released between two sections" +
          (finding.declared ? " of a block" : "");
 }
 
@@ -294,7 +294,7 @@ std::string headline(const Finding& finding) {
     }
     case FindingKind::kDeadlock:
       if (waits_for_nobody(finding)) {
-        return text + " on a lock that nobody gives back: '" + printable(lock_of(finding.accesses.front())) + "'";
+        return text + " on a lock that nobody releases: '" + printable(lock_of(finding.accesses.front())) + "'";
       }
       if (!is_cycle_of_locks(finding)) {
         return text + " of " + counted(finding.accesses.size(), "thread", "threads");

@@ -134,7 +134,7 @@ std::string explain_failure(const Finding& finding) {
     case FindingKind::kDeadlock:
       text = waits_for_nobody(finding)
                  ? capital(actor(first)) + " waited for " + printable(lock_of(first)) + " at " +
-                       short_place(first.place()) + ", and nobody was left who could have given it back."
+                       short_place(first.place()) + ", and nobody was left who could have released it."
                  : "Every thread waited for another, and none could ever go on.";
       break;
     default:
@@ -290,7 +290,7 @@ std::string explain_atomicity(const Finding& finding) {
            " the block went on with what that had left: what the run did cannot be done with the block in one go.";
   } else {
     const std::string lock = first.variable.empty() ? "the lock" : "'" + printable(first.variable) + "'";
-    text = capital(actor(first)) + " takes " + lock + " at " + at(first) + ", gives it back, and takes it again at " +
+    text = capital(actor(first)) + " takes " + lock + " at " + at(first) + ", releases it, and takes it again at " +
            at(second) + ". In between, " + actor(other) + " can take it at " + at(other) +
            " and change or see what both sections are about.";
     add(text, finding.declared

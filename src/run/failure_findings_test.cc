@@ -151,7 +151,7 @@ TEST(FailureFindings, ALockThatNobodyGivesBackIsNoDoubleLock) {
   StoppedThread alone = waits(0, BlockedOn::kMutex, std::nullopt);
   alone.name = "m";
   const Finding left_behind = *tally_of_tests().failure_of(deadlocked({alone}));
-  EXPECT_EQ(headline(left_behind), "deadlock on a lock that nobody gives back: 'm'");
+  EXPECT_EQ(headline(left_behind), "deadlock on a lock that nobody releases: 'm'");
   alone.holder = 1;
   const Finding of_ended = *tally_of_tests().failure_of(deadlocked({alone}));
   EXPECT_TRUE(waits_for_nobody(of_ended));

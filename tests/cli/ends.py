@@ -546,14 +546,14 @@ def test_a_deadlock_of_a_child_is_a_finding(bench):
     report, done = report_of(bench, "--", forks)
     check([f["rung"] for f in report["findings"]] == ["harmful"] and len(failures(report, "deadlock")) == 1, report["findings"])
     text = bench.run("report", "out.json", status=66).stdout
-    check("deadlock on a lock that nobody gives back: 'lines'" in text and "left behind by a fork" in text, text)
+    check("deadlock on a lock that nobody releases: 'lines'" in text and "left behind by a fork" in text, text)
     report_of(bench, "--", built(bench, "left_behind", "-DSAFE"), status=0)
 
 
 def test_a_lock_of_a_thread_that_ended_is_no_double_lock(bench):
     report_of(bench, "--", built(bench, "left_behind", "-DALONE"))
     text = bench.run("report", "out.json", status=66).stdout
-    check("deadlock on a lock that nobody gives back: 'lines'" in text and "itself" not in text, text)
+    check("deadlock on a lock that nobody releases: 'lines'" in text and "itself" not in text, text)
 
 
 def test_other_exit_statuses_are_told(bench):

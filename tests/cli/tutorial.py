@@ -23,6 +23,8 @@ PAGES = {
     "docs/command-line.md": (2, []),
     "docs/editors.md": (1, ["cp $EXAMPLES/bank_account_hidden.cc account.cc", "sooth c++ -O1 account.cc -o account"]),
     "docs/explore.md": (1, []),
+    "docs/weak-memory.md": (1, []),
+    "docs/atomicity.md": (2, ["cp $EXAMPLES/../tests/atomicity/bank_transfer.cc ."]),
     "docs/examples.md": (3, ["mkdir examples && cp $EXAMPLES/textbook.cc examples"]),
     "docs/confirm.md": (3, ["sooth c++ -O1 $EXAMPLES/textbook.cc -o server"]),
     "docs/witnesses.md": (2, ["cp $EXAMPLES/../tests/witness/trace.std ."]),
