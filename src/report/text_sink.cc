@@ -5,7 +5,9 @@
 #include <cstdio>
 #include <map>
 #include <ostream>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "report/describe.h"
 #include "report/rung_reason.h"
@@ -66,10 +68,27 @@ void write_step(const WitnessSummary& witness, std::size_t i, std::ostream& out)
       << events << ")\n";
 }
 
-void write_swap(const SectionSwap& swap, std::ostream& out) {
-  out << "    " << printable(swap.lock) << ": " << printable(swap.now_first.thread) << " takes it at "
-      << place(swap.now_first.site) << " before " << printable(swap.now_second.thread) << " does at "
-      << place(swap.now_second.site) << "; in the recorded run it was the other way round\n";
+std::string sentence_of(const SectionSwap& swap) {
+  return printable(swap.lock) + ": " + printable(swap.now_first.thread) + " takes it at " + place(swap.now_first.site) +
+         " before " + printable(swap.now_second.thread) + " does at " + place(swap.now_second.site) +
+         "; in the recorded run it was the other way round";
+}
+
+// Swaps that read alike, as those of a loop do, once and with how many there are.
+void write_swaps(const std::vector<SectionSwap>& swaps, std::ostream& out) {
+  std::vector<std::pair<std::string, std::size_t>> sentences;
+  std::map<std::string, std::size_t> index;
+  for (const SectionSwap& swap : swaps) {
+    std::string sentence = sentence_of(swap);
+    const auto [at, is_new] = index.try_emplace(sentence, sentences.size());
+    if (is_new) {
+      sentences.emplace_back(std::move(sentence), 0);
+    }
+    ++sentences[at->second].second;
+  }
+  for (const auto& [sentence, times] : sentences) {
+    out << "    " << sentence << (times > 1 ? " (" + std::to_string(times) + " times)" : "") << "\n";
+  }
 }
 
 // What is different from the recorded run besides the order.
@@ -116,9 +135,7 @@ void write_witness(const WitnessSummary& witness, FindingKind kind, std::ostream
   }
   if (!witness.swaps.empty()) {
     out << "  swapped critical sections:\n";
-    for (const SectionSwap& swap : witness.swaps) {
-      write_swap(swap, out);
-    }
+    write_swaps(witness.swaps, out);
   }
 }
 

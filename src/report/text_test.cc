@@ -37,6 +37,25 @@ TEST(TextTest, CountsTheRunsThatGotThere) {
   EXPECT_EQ(replay_line(0, 0), "(seed 7)");
 }
 
+// A loop that takes a lock three times is one line, not three that read alike.
+TEST(TextTest, CountsSwapsThatReadAlike) {
+  Report report = sample_reports()[0].second;
+  const auto finding = std::find_if(report.findings.begin(), report.findings.end(), [](const Finding& each) {
+    return each.witness.has_value() && !each.witness->swaps.empty();
+  });
+  ASSERT_NE(finding, report.findings.end());
+  finding->witness->swaps.resize(3, finding->witness->swaps.front());
+  SinkOptions options;
+  options.verbose = true;
+  std::ostringstream out;
+  EXPECT_TRUE(write_text(report, options, out).ok());
+  const std::string text = out.str();
+  const std::size_t first = text.find("; in the recorded run it was the other way round");
+  ASSERT_NE(first, std::string::npos) << text;
+  EXPECT_EQ(text.find("; in the recorded run it was the other way round (3 times)\n"), first) << text;
+  EXPECT_EQ(text.find("the other way round", first + 40), std::string::npos) << text;
+}
+
 // Forty processes of a test suite say the same with other numbers.
 TEST(TextTest, FoldsRemarksThatDifferInNumbersOnly) {
   Report report;

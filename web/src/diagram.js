@@ -379,8 +379,8 @@ export function createDiagram(finding) {
 
   return {
     node: h('div', { class: 'witness' }, summary,
-      swaps.length ? h('ul', { class: 'swaps' }, swaps.map((swap) => h('li', {}, h('code', {}, swap.lock), ': ', h('b', {}, swap.now_first.thread), ` takes it at ${shortPlace(swap.now_first.site)} before `,
-        h('b', {}, swap.now_second.thread), ` does at ${shortPlace(swap.now_second.site)}; in the recorded run it was the other way round`))) : null,
+      swaps.length ? h('ul', { class: 'swaps' }, withTimes(swaps).map(([swap, times]) => h('li', {}, h('code', {}, swap.lock), ': ', h('b', {}, swap.now_first.thread), ` takes it at ${shortPlace(swap.now_first.site)} before `,
+        h('b', {}, swap.now_second.thread), ` does at ${shortPlace(swap.now_second.site)}; in the recorded run it was the other way round${times > 1 ? ` (${times} times)` : ''}`))) : null,
       h('div', { class: 'tools' }, legend, h('span', { class: 'buttons', role: 'group', 'aria-label': 'Diagram' }, foldButton, toEnd, zoomOut, zoomIn)),
       h('div', { class: 'stage' }, scroller, about)),
     threads: m.threads,
@@ -394,6 +394,17 @@ export function createDiagram(finding) {
       scroller.scrollTop = scroller.scrollHeight;
     },
   };
+}
+
+// Swaps that read alike, as those of a loop do, once and with how many there are.
+function withTimes(swaps) {
+  const same = new Map();
+  for (const swap of swaps) {
+    const { lock, now_first: first, now_second: second } = swap;
+    const key = JSON.stringify([lock, first.thread, shortPlace(first.site), second.thread, shortPlace(second.site)]);
+    same.set(key, [swap, (same.get(key)?.[1] ?? 0) + 1]);
+  }
+  return [...same.values()];
 }
 
 function summaryOf(m, swaps) {
