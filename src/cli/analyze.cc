@@ -332,11 +332,11 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
   add_count_option(*command, "--recipe-pairs", options->recipe_pairs,
                    "Pairs of accesses that recipe tries for two places before its answer is that it does not know");
   add_count_option(*command, "--witness-events", options->proof.max_events,
-                   "Look for witnesses in so many events from the start of the trace; 0 for none");
+                   "Look for witnesses in the first N events that matter to several threads; 0: look for none");
   command->add_flag("--whole-witnesses", options->proof.whole_witnesses,
                     "Leave threads and steps in witnesses that could be cut out of them");
   add_count_option(*command, "--witness-search-events", options->proof.max_events_for_search,
-                   "Try to reverse critical sections in so many of them; slower");
+                   "Try to reverse critical sections in the first N of these; slower");
   add_count_option(*command, "--witness-states", options->proof.budget.states,
                    "States that the search for one witness may visit");
   add_count_option(*command, "--jobs", options->jobs,

@@ -48,7 +48,7 @@ CommandResult upgrade(const BaselineFlags& options) {
 }  // namespace
 
 void add_baseline_command(CLI::App& root, CommandResult& result) {
-  CLI::App* command = root.add_subcommand("baseline", "Keep baselines usable");
+  CLI::App* command = root.add_subcommand("baseline", "Work with baselines");
   command->require_subcommand(1);
   CLI::App* upgrading =
       command->add_subcommand("upgrade", "Give the findings of an older report the ids of this version");
@@ -62,10 +62,10 @@ void add_baseline_command(CLI::App& root, CommandResult& result) {
       ->type_name("FILE");
   add_identity_options(*upgrading, options->report);
   upgrading->footer(
-      "Usage: sooth baseline upgrade OLD.json [-o FILE]. Ids are made of lines of the source, so do it with the "
-      "sources "
-      "that the\n"
-      "report is of. --baseline does the same for the time of a run.");
+      "Usage: sooth baseline upgrade OLD.json [-o FILE]. Ids are made from lines of the source, so the sources should "
+      "be "
+      "those that\n"
+      "the report was made from. --baseline does the same for one run, without changing the file.");
   upgrading->callback([options, &result] { result = upgrade(*options); });
 }
 

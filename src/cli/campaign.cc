@@ -213,9 +213,12 @@ CommandResult merge_campaign(const MergeUnitsFlags& options) {
 }
 
 void add_plan(CLI::App& campaign, CommandResult& result) {
-  CLI::App* command = campaign.add_subcommand("plan", "Cut a test suite times schedules into units");
+  CLI::App* command =
+      campaign.add_subcommand("plan", "Divide a test suite, each test under several schedules, into units");
   auto options = std::make_shared<PlanFlags>();
-  command->add_option("FOLDER", options->folder, "Where the campaign lives; it is made")->required()->type_name("");
+  command->add_option("FOLDER", options->folder, "The folder of the campaign; it is created")
+      ->required()
+      ->type_name("");
   CLI::Option* ctest =
       command->add_option("--ctest", options->ctest, "The tests of this build folder, as ctest lists them")
           ->type_name("DIR");
@@ -242,30 +245,34 @@ void add_plan(CLI::App& campaign, CommandResult& result) {
       ->type_name("T")
       ->check([](const std::string& text) { return parse_duration(text).status().message(); });
   command->footer(
-      "Usage: sooth campaign plan FOLDER --ctest DIR | --commands FILE | --command LINE ... [OPTIONS]. Units are "
-      "numbered from 1. Where none "
-      "reaches its budget, each has the same result whoever makes it, and as often as one likes.");
+      "Usage: sooth campaign plan FOLDER --ctest DIR | --commands FILE | --command LINE ... [OPTIONS]. A unit is one "
+      "test under one schedule; units are numbered from 1. Unless a unit reaches its budget, it has the same result on "
+      "every machine.");
   command->callback([options, &result] { result = plan(*options); });
 }
 
 void add_work(CLI::App& campaign, CommandResult& result) {
-  CLI::App* command = campaign.add_subcommand("work", "Do units that have no result yet");
+  CLI::App* command = campaign.add_subcommand("work", "Work on the units that have no result yet");
   auto options = std::make_shared<WorkFlags>();
-  command->add_option("FOLDER", options->folder, "That `sooth campaign plan` made")->required()->type_name("");
+  command->add_option("FOLDER", options->folder, "The folder that `sooth campaign plan` created")
+      ->required()
+      ->type_name("");
   command->add_option("--units", options->units, "Only these, like 1-4,7 (default: all)")->type_name("RANGES");
   add_count_option(*command, "--jobs", options->jobs, "Controlled runs of a unit at a time")
       ->check([](const std::string& text) { return text == "0" ? std::string("0 runs at a time get nowhere") : ""; });
   command->footer(
-      "Usage: sooth campaign work FOLDER [--units RANGES]. Any number of workers may be at it, on any number of "
-      "machines. Exit status: 0 when "
-      "the units have results, 65 when one could not be recorded, 70 when a signal ended the work.");
+      "Usage: sooth campaign work FOLDER [--units RANGES]. Any number of workers may run at the same time, on "
+      "any number of machines. Exit status: 0 when the units have results, 65 when one could not be recorded, 70 when "
+      "a signal ended the work.");
   command->callback([options, &result] { result = work(*options); });
 }
 
 void add_status(CLI::App& campaign, CommandResult& result) {
-  CLI::App* command = campaign.add_subcommand("status", "Tell which units have no result");
+  CLI::App* command = campaign.add_subcommand("status", "Say which units have no result yet");
   auto options = std::make_shared<StatusFlags>();
-  command->add_option("FOLDER", options->folder, "That `sooth campaign plan` made")->required()->type_name("");
+  command->add_option("FOLDER", options->folder, "The folder that `sooth campaign plan` created")
+      ->required()
+      ->type_name("");
   command->add_flag("--missing", options->missing, "Only their numbers, like 1-4,7, for `sbatch --array`");
   command->callback([options, &result] { result = show_status(*options); });
 }
@@ -274,12 +281,13 @@ void add_merge(CLI::App& campaign, CommandResult& result) {
   CLI::App* command = campaign.add_subcommand("merge", "Make one report of the results");
   auto options = std::make_shared<MergeUnitsFlags>();
   options->report.fail_on = "predicted";
-  command->add_option("FOLDER", options->folder, "That `sooth campaign plan` made")->required()->type_name("");
+  command->add_option("FOLDER", options->folder, "The folder that `sooth campaign plan` created")
+      ->required()
+      ->type_name("");
   add_report_options(*command, options->report);
   command->footer(
       "Usage: sooth campaign merge FOLDER [OPTIONS]. Each finding names the units that show it; units without a result "
-      "are named in what was "
-      "not covered. Which machine did what, how often and when plays no part.");
+      "are named in what was not covered. Which machine did what, how often and when makes no difference.");
   command->callback([options, &result] { result = merge_campaign(*options); });
 }
 

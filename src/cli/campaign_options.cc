@@ -41,10 +41,10 @@ void add_run_options(CLI::App& command, CampaignFlags& flags) {
 
 void add_compare_options(CLI::App& command, CampaignOptions& campaign) {
   command
-      .add_option(
-          "--compare", campaign.compared,
-          "A race is harmful, too, when which of its accesses goes first decides what is in this file, or, as \"-\", "
-          "what the program prints. Repeat it for more; files take runs one at a time")
+      .add_option("--compare", campaign.compared,
+                  "A race is also harmful when the order of its two accesses decides what is in this file or, with "
+                  "\"-\", what the "
+                  "program prints. May be repeated; with files, runs are made one at a time")
       ->type_name("FILE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -58,9 +58,8 @@ void add_compare_options(CLI::App& command, CampaignOptions& campaign) {
             }
             campaign.mask = std::move(*mask);
           },
-          "Of what --compare compares, matches of this regular expression do not count, besides what differs between "
-          "runs of "
-          "one schedule")
+          "--compare ignores matches of this regular expression. What differs between runs of one schedule is ignored "
+          "anyway")
       ->type_name("PATTERN")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

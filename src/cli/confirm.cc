@@ -139,7 +139,7 @@ void add_confirm_command(CLI::App& root, CommandResult& result) {
       "--all-trials", options->confirm.campaign.all_trials,
       "Do all trials, for the probability, instead of ending at the first that does harm or the tenth that does none");
   add_count_option(*command, "--baseline-runs", options->confirm.campaign.baseline_runs,
-                   "Undirected runs that ends of others are compared with");
+                   "Undirected runs to compare with: they have random schedules, and know nothing of the findings");
   add_compare_options(*command, options->confirm.campaign);
   command
       ->add_option("--trace", options->confirm.trace,

@@ -198,9 +198,9 @@ void add_explore_command(CLI::App& root, CommandResult& result) {
       root.add_subcommand("explore", "Run a small program under every schedule that makes a difference");
   auto options = std::make_shared<ExploreFlags>();
   options->flags.timeout = std::chrono::seconds(10);
-  add_count_option(*command, "--runs", options->explore.runs, "Stop after so many runs");
+  add_count_option(*command, "--runs", options->explore.runs, "Stop after N runs");
   add_count_option(*command, "--preemptions", options->preemptions,
-                   "Only schedules with at most so many preemptions, those with fewer first; all of these")
+                   "Only schedules with at most N preemptions, those with fewer first; all of these")
       ->default_str("no limit");
   command->add_flag("--no-reduction", options->no_reduction,
                     "Also schedules that differ only in the order of independent steps");
@@ -217,7 +217,7 @@ void add_explore_command(CLI::App& root, CommandResult& result) {
   command->footer(
       "Usage: sooth explore [OPTIONS] -- PROGRAM ARGUMENTS. Exit status: 66 when a run failed or deadlocked, or there "
       "is a race,\n"
-      "else 0, also when it was stopped before all was seen, which the output tells. docs/explore.md.");
+      "else 0, also when it was stopped early: look for `complete` in the output. docs/explore.md tells more.");
   run_with_program(*command, result, [options, command] {
     options->bounded = command->count("--preemptions") > 0;
     return run_explore(*options);

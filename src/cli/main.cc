@@ -55,8 +55,9 @@ int run(int argc, char** argv) {
   if (const std::optional<CommandResult> result = run_compiler_wrapper(arguments)) {
     return answer(*result);
   }
-  CLI::App root{"Finds the data races of C and C++ programs that nobody has seen happen yet, and proves them.",
-                "sooth"};
+  CLI::App root{
+      "Finds data races and deadlocks in C and C++ programs, also those that have not happened yet, and proves them.",
+      "sooth"};
   root.set_version_flag("--version", std::string("sooth ") + kVersion);
   root.require_subcommand(1);
   root.footer(

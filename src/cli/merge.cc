@@ -123,13 +123,11 @@ void add_merge_command(CLI::App& root, CommandResult& result) {
   command->add_option("REPORTS", options->paths, "Reports that --format json wrote")->required()->type_name("");
   add_report_options(*command, options->report);
   command->footer(
-      "Usage: sooth merge [OPTIONS] REPORT REPORT... -o FILE. One finding per fingerprint, on the highest rung that a "
-      "report "
+      "Usage: sooth merge [OPTIONS] REPORT REPORT... -o FILE. One finding per id, on the highest rung that any report "
       "has it on; counts\n"
-      "add up, notes are united. Shards of a campaign (--shard) become what it would be without. The order of the "
-      "reports "
-      "plays no\n"
-      "part, and equal reports count once. Results that `sooth test --format json` wrote are merged as well.");
+      "add up, notes are collected. Shards of a campaign (--shard) become the report of the whole. The order of the "
+      "reports makes no\n"
+      "difference, and equal reports count once. Results that `sooth test --format json` wrote are merged as well.");
   command->callback([options, &result] { result = merge(*options); });
 }
 

@@ -127,9 +127,9 @@ CLI::Option* add_lock_order_option(CLI::App& command, bool& all) {
   return command
       .add_option_function<std::string>(
           "--lock-order", [&all](const std::string& which) { all = which == "tsan"; },
-          "Which cycles of locks are told: those that can happen, or with tsan all that ThreadSanitizer would report, "
-          "of one "
-          "thread alone, too")
+          "Which cycles of locks to report. possible: those that can happen. tsan: all that ThreadSanitizer would "
+          "report, "
+          "also those of one thread alone")
       ->check(CLI::IsMember({"possible", "tsan"}))
       ->default_str("possible");
 }

@@ -84,7 +84,7 @@ void add_record_command(CLI::App& root, CommandResult& result) {
   add_engine_option(*command);
   add_recording_filter(*command, "--filter", options->recording);
   add_count_option(*command, "--max-trace", options->recording.max_bytes,
-                   "End the recording at so many bytes, like 2G; the program goes on. 0: no limit");
+                   "End the recording at this size, like 2G; the program goes on. 0: no limit");
   add_thinning_option(*command, options->recording);
   add_duration_option(*command, "--timeout", options->timeout,
                       "Kill the program after that time, and say where its threads were", "none");

@@ -47,8 +47,8 @@ void add_recording_options(CLI::App& command, RecordingOptions& options) {
           "random: any that can "
           "run, at every synchronisation. pct:D: by random priorities that change D-1 times, for bugs of depth D. "
           "pos: by random priorities of what threads are about to do. surw: as random, or by how much threads still "
-          "have to do if that is told. first:N, last:N: thread N, from 0 as they are created, whenever it can, or only "
-          "when no other can")
+          "have to do if that is given. first:N, last:N: thread N runs whenever it can, or only when no other can; "
+          "threads are numbered from 0 as they are created")
       ->type_name("os|serial|random|pct:D|pos|surw|first:N|last:N")
       ->default_str(options.schedule)
       ->trigger_on_parse();

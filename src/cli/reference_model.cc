@@ -117,12 +117,15 @@ ReferenceOption read_positional(CLI::Option& option) {
 
 // A footer may begin with `Usage: ` and a sentence; that is the synopsis then, and the rest is text.
 void read_footer(const CLI::App& app, ReferenceCommand& out) {
-  constexpr std::string_view kUsage = "Usage: ", kEnd = ". ";
+  constexpr std::string_view kUsage = "Usage: ", kEnd = ". ", kMore = "...";
   // Commands without a footer inherit that of their parent, which is not about them.
   const CLI::App* parent = app.get_parent();
   out.text = parent != nullptr && parent->get_footer() == app.get_footer() ? "" : app.get_footer();
   if (out.text.starts_with(kUsage)) {
-    const std::size_t end = out.text.find(kEnd);
+    std::size_t end = out.text.find(kEnd);
+    while (end != std::string::npos && std::string_view(out.text).substr(0, end + 1).ends_with(kMore)) {
+      end = out.text.find(kEnd, end + 1);  // `FILE... -o OUT`: the sentence goes on
+    }
     out.synopsis = out.text.substr(kUsage.size(), end - kUsage.size());
     out.text.erase(0, end == std::string::npos ? end : end + kEnd.size());
     return;

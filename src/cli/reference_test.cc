@@ -29,6 +29,8 @@ class ReferenceTest : public ::testing::Test {
     CLI::App* leaf = group->add_subcommand("leaf", "Is below");
     leaf->add_option("in", mode_, "To read")->required();
     leaf->add_option("-o,--output", mode_, "To write")->type_name("DIR");
+    CLI::App* many = group->add_subcommand("many", "Takes some");
+    many->footer("Usage: tool group many IN... -o OUT | --to DIR ... [OPTIONS]. Puts them together.");
     root_.add_subcommand("hidden", "Is not there")->group("");
   }
 
@@ -56,13 +58,15 @@ TEST_F(ReferenceTest, ReadsCommands) {
   for (const ReferenceCommand* each : all_commands(reference_)) {
     paths += each->path + ",";
   }
-  EXPECT_EQ(paths, "tool,tool record,tool group,tool group leaf,");
+  EXPECT_EQ(paths, "tool,tool record,tool group,tool group leaf,tool group many,");
   EXPECT_TRUE(command("tool record").starts_program);
   EXPECT_FALSE(command("tool group").starts_program);
   EXPECT_EQ(command("tool record").synopsis, "tool record [OPTIONS] -- PROGRAM");
   EXPECT_EQ(command("tool group").synopsis, "tool group [OPTIONS] COMMAND");
   EXPECT_EQ(command("tool group leaf").synopsis, "tool group leaf [OPTIONS] IN");
   EXPECT_EQ(command("tool group leaf").text, "") << "the footer of the root is not about it";
+  EXPECT_EQ(command("tool group many").synopsis, "tool group many IN... -o OUT | --to DIR ... [OPTIONS]");
+  EXPECT_EQ(command("tool group many").text, "Puts them together.");
 }
 
 TEST_F(ReferenceTest, ReadsValues) {

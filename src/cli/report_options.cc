@@ -168,7 +168,7 @@ void add_identity_options(CLI::App& command, ReportOptions& options) {
 
 void add_report_options(CLI::App& command, ReportOptions& options) {
   command.add_option("--format", options.format, format_help())->check(one_of(format_names()))->capture_default_str();
-  command.add_option("-o,--output", options.output, "Write the report to this file instead of standard output")
+  command.add_option("-o,--output", options.output, "Write the report to this file")
       ->type_name("FILE")
       ->check([](const std::string& path) { return path.empty() ? "needs the name of a file" : ""; });
   command.add_option("--color", options.color, "Color the text: on a terminal, always or never")

@@ -260,7 +260,7 @@ void add_run_command(CLI::App& root, CommandResult& result) {
       ->type_name(kAnalysesType);
   add_recording_options(*command, options->job.record.options);
   add_count_option(*command, "--max-trace", options->job.record.options.max_bytes,
-                   "End the recording at so many bytes; the program goes on. 0: no limit");
+                   "End the recording at this size, like 2G; the program goes on. 0: no limit");
   add_thinning_option(*command, options->job.record.options);
   add_engine_option(*command);
   command->add_flag_function(
@@ -281,7 +281,7 @@ void add_run_command(CLI::App& root, CommandResult& result) {
   add_count_option(*command, "--recordings", options->job.max_recordings,
                    "Recordings of the program under different schedules, at most; 0: until they show nothing new");
   add_count_option(*command, "--baseline-runs", options->job.confirm.options.campaign.baseline_runs,
-                   "Undirected runs that ends of others are compared with");
+                   "Undirected runs to compare with: they have random schedules, and know nothing of the findings");
   options->flags.memory_model = kAutoMemoryModel;
   add_memory_model_option(*command, options->flags, {kAutoMemoryModel, "sc", "c11"});
   add_compare_options(*command, options->job.confirm.options.campaign);

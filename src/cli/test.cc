@@ -473,12 +473,12 @@ void add_test_command(CLI::App& root, CommandResult& result) {
           "likely as "
           "any other, going by how many of them the threads of a first run have. rff: as pos, steered to pairs of "
           "places, "
-          "one right after the other, that no run has shown. first:N, last:N: thread N, from 0 as "
-          "they are created, whenever it can, or only when no other can. "
+          "one right after the other, that no run has shown. first:N, last:N: thread N runs "
+          "whenever it can, or only when no other can; threads are numbered from 0 as they are created. "
           "directed: records runs, finds pairs that may race, and steers runs into them")
       ->type_name("auto|random|pct:D|pos|surw|rff|first:N|directed")
       ->default_str(options->strategy);
-  add_count_option(*command, "--runs", options->runs, "How many");
+  add_count_option(*command, "--runs", options->runs, "Schedules to run it under");
   add_memory_model_option(*command, options->flags);
   add_campaign_options(*command, options->flags);
   command
@@ -501,7 +501,7 @@ void add_test_command(CLI::App& root, CommandResult& result) {
       "Usage: sooth test [OPTIONS] -- PROGRAM ARGUMENTS. Exit status: 66 when a run crashed, complained, deadlocked, "
       "hung or\n"
       "had another exit status than most, or when a directed run created a race, else 0. Ctrl-C ends it early and\n"
-      "prints what was found. docs/replay.md.");
+      "prints what was found. docs/replay.md tells more.");
   run_with_program(*command, result, [options] { return run_test(*options); });
 }
 
