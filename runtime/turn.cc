@@ -353,7 +353,11 @@ void enter(Thread* t) {
   {
     Locked locked(t);
     Node* n = node_of(t);
-    if (n != nullptr && holder_ == n) return;  // has it; or the monitor has changed its mind
+    if (n != nullptr && holder_ == n) {
+      // Has it; or the monitor has changed its mind. Or it got it in a wait that never returned, by asynchronous cancellation.
+      given = __atomic_load_n(&t->turn_state, __ATOMIC_RELAXED) == kQueues;
+      if (!given) return;
+    }
     if (n == nullptr) {
       n = arrive(t);
       given = holder_ == n;
@@ -362,7 +366,7 @@ void enter(Thread* t) {
       give_up(t);
       if (recorder.controlled && n->state == State::kOutside && nodes_ > 1)
         controlled::log_external(n->id, External::kReturned);
-      // It may come from a wait that never returned: by asynchronous cancellation.
+      // It may come from such a wait.
       if (n->state == State::kPostponed) postponed_.remove(n);
       if (n->state == State::kBlocked)
         end_wait(n, Wake::kWoken);

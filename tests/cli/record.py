@@ -89,6 +89,37 @@ SOURCES = {
           a.join();
         }
         """,
+    # A thread is cancelled while it sleeps, and does something before it is gone. In C: see cancel_async_norace.c.
+    "leaves.c": r"""
+        #include <pthread.h>
+        #include <stdio.h>
+        #include <unistd.h>
+        static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+        static pthread_key_t key;
+        static int counter, asleep;
+        static void add(void* unused) { pthread_mutex_lock(&m); ++counter; pthread_mutex_unlock(&m); (void)unused; }
+        static int is_asleep(void) { pthread_mutex_lock(&m); int is = asleep; pthread_mutex_unlock(&m); return is; }
+        static void* work(void* unused) {
+          pthread_setspecific(key, &key);
+          pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+          pthread_mutex_lock(&m); asleep = 1; pthread_mutex_unlock(&m);
+          for (;;) usleep(20000);
+          return unused;
+        }
+        int main(void) {
+          pthread_key_create(&key, add);
+          for (int round = 0; round < 20; ++round) {
+            pthread_t thread;
+            asleep = 0;
+            pthread_create(&thread, NULL, work, NULL);
+            while (!is_asleep()) usleep(100);
+            for (int i = 0; i < 3; ++i) add(NULL);
+            pthread_cancel(thread);
+            pthread_join(thread, NULL);
+          }
+          printf("%d\n", counter);
+        }
+        """,
     # Takes descriptors, memory or the size of files away, as the argument says, then works and races.
     "greedy.cc": r"""
         #include <cstdio>
@@ -326,6 +357,16 @@ def test_stop_signal(bench):
     check(out == f"told {signal.SIGTERM:d}\n" and process.returncode == 9, (out, errors))
     check("stopped by SIGUSR2" in errors, errors)
     bench.check_trace(trace)
+
+
+def test_leaves_a_wait(bench):
+    """Of a thread that does not come back from a wait in which it got its turn, what it does next stands where it happened."""
+    program = bench.build("leaves.c", wrapper="cc")
+    for seed in (1, 2, 3):
+        trace = bench.fresh("leaves")
+        done = bench.record("-o", trace, "--schedule", "random", "--seed", seed, "--", program, status=0)
+        check(done.stdout == "80\n", done.stdout)
+        bench.check_trace(trace)
 
 
 def test_max_trace(bench):
