@@ -28,8 +28,13 @@ SOOTH_INTERCEPT(void, flockfile, FILE* file) {
   if (turn::taken()) {
     begin_operation(t, SOOTH_CALLER, Op::kAcquire, address_of(file));
     begin_waiting(t, SOOTH_CALLER, address_of(file), {});
-    // Who has it inside of libc gives it back without a word.
-    while (real_ftrylockfile(file) != 0) turn::poll(t, address_of(file), turn::BlockedOn::kMutex);
+    while (real_ftrylockfile(file) != 0) {
+      // Who is known to have it says so when it gives it back. Who has it inside of libc gives it back without a word.
+      if (lock_holder(address_of(file)) != ~0u)
+        turn::block(t, address_of(file), turn::BlockedOn::kMutex);
+      else
+        turn::poll(t, address_of(file), turn::BlockedOn::kMutex);
+    }
   } else {
     real_flockfile(file);
   }
@@ -38,7 +43,11 @@ SOOTH_INTERCEPT(void, flockfile, FILE* file) {
 
 SOOTH_INTERCEPT(void, funlockfile, FILE* file) {
   Thread* t = current();
-  if (t == nullptr) return real_funlockfile(file);
+  if (t == nullptr) {
+    real_funlockfile(file);
+    if (turn::taken()) turn::wake(address_of(file), turn::kAll);  // it may have been recorded when it took the lock
+    return;
+  }
   begin_operation(t, SOOTH_CALLER, Op::kRelease, address_of(file));
   lock_releasing(t, SOOTH_CALLER, address_of(file), false);
   real_funlockfile(file);
@@ -60,7 +69,8 @@ struct StreamLock {
   void* owner;
 };
 
-// libc calls a function of the program, mostly with the stream's lock.
+// libc calls a function of the program, mostly with the stream's lock. Nobody goes first here: whoever then uses the stream
+// would wait inside of libc, with the turn.
 class Callback {
  public:
   explicit Callback(const Cookie& cookie, uptr pc) : lock_(address_of(cookie.file)), pc_(pc) {
@@ -69,14 +79,16 @@ class Callback {
     auto* lock = reinterpret_cast<StreamLock*>(cookie.file->_lock);
     locked_ = lock != nullptr && lock->owner == reinterpret_cast<void*>(pthread_self());
     if (!locked_) return;
-    begin_operation(t, pc);
+    if (turn::taken()) turn::hold(t);
     lock_acquired(t, pc, lock_);
   }
   ~Callback() {
     Thread* t = current();
     if (t == nullptr || !locked_) return;
-    begin_operation(t, pc_);
+    if (turn::taken()) turn::hold(t);
     lock_releasing(t, pc_, lock_, false);
+    // libc is about to give it back: who waits for this thread looks for itself from now on.
+    if (turn::taken() && lock_holder(lock_) == ~0u) turn::wake(lock_, turn::kAll);
   }
   Callback(const Callback&) = delete;
   Callback& operator=(const Callback&) = delete;

@@ -181,6 +181,28 @@ SOURCES = {
       pthread_join(b, nullptr);
     }
     """,
+    # The same with locks of streams.
+    "inverted_streams": r"""
+    #include <pthread.h>
+    #include <sched.h>
+    #include <stdio.h>
+    static void both(FILE* first, FILE* second) {
+      flockfile(first);
+      sched_yield();
+      flockfile(second);
+      funlockfile(second);
+      funlockfile(first);
+    }
+    static void* one(void*) { both(stdout, stderr); return nullptr; }
+    static void* two(void*) { both(stderr, stdout); return nullptr; }
+    int main() {
+      pthread_t a, b;
+      pthread_create(&a, nullptr, one, nullptr);
+      pthread_create(&b, nullptr, two, nullptr);
+      pthread_join(a, nullptr);
+      pthread_join(b, nullptr);
+    }
+    """,
     # Two deadlocks by the same functions, whichever comes first, and a wait in libstdc++ that nobody ends.
     "twice": r"""
     #include <condition_variable>
@@ -535,6 +557,18 @@ def test_a_deadlock_ends_the_recording(bench):
     again = failures(report, "deadlock")
     check([f["id"] for f in again] == [f["id"] for f in found] and again[0]["replay"]["schedule"], again)
     bench.run("replay", "out.json#" + again[0]["id"], "--", inverted, status=66)
+
+
+def test_a_deadlock_of_streams_ends_the_recording(bench):
+    """At once, and a replay is the same run."""
+    inverted = built(bench, "inverted_streams")
+    done = bench.run("record", "--schedule", "serial", "-o", "streams", "--", inverted, status=66, limit=60)
+    check("deadlock: " in done.stderr and "waits for a mutex that thread" in done.stderr, done.stderr)
+    report, _ = report_of(bench, "--", inverted)
+    found = failures(report, "deadlock")
+    check(len(found) == 1 and found[0]["replay"]["schedule"], report["findings"])
+    done = bench.run("replay", "out.json#" + found[0]["id"], "--", inverted, status=66)
+    check("the same run as in the schedule" in done.stderr, done.stderr)
 
 
 def test_a_deadlock_of_a_child_is_a_finding(bench):
