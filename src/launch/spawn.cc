@@ -68,9 +68,11 @@ bool enter_isolation(const SpawnOptions& options) {
   return entered;
 }
 
-// Becomes the program, or tells through the pipe why not.
-[[noreturn]] void become(char* const* words, char* const* environment, const SpawnOptions& options,
-                         const InheritedSignals& inherited, int pipe) {
+// Becomes the program, or tells through the pipe why not. AddressSanitizer would say, at calls that do not return, that it
+// does not know the stack.
+[[noreturn]] [[gnu::no_sanitize_address]] void become(char* const* words, char* const* environment,
+                                                      const SpawnOptions& options, const InheritedSignals& inherited,
+                                                      int pipe) {
   prepare_process(options);
   if (set_streams(options) && (options.isolation == nullptr || enter_isolation(options))) {
     ::signal(SIGCHLD, inherited.on_child);
@@ -91,7 +93,7 @@ struct Becoming {
   int pipe;
 };
 
-int become_on_own_stack(void* argument) {
+[[gnu::no_sanitize_address]] int become_on_own_stack(void* argument) {
   const Becoming& what = *static_cast<const Becoming*>(argument);
   become(what.words, what.environment, what.options, what.inherited, what.pipe);
 }
