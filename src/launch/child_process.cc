@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "launch/descendants.h"
+
 namespace sooth {
 namespace {
 
@@ -121,6 +123,7 @@ bool ChildProcess::reap(ProgramEnd& end) {
       stop_as_it_did(WSTOPSIG(status));
       continue;
     }
+    forget_known_child(pid_);
     end = ProgramEnd::from_wait_status(status);
     return true;
   }

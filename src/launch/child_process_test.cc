@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
 
+#include "launch/descendants.h"
 #include "launch/environment.h"
 #include "launch/program_path.h"
 
@@ -38,6 +40,17 @@ TEST(ChildProcess, SaysWhyThereIsNone) {
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.status().message(), "cannot start /no/such/program: No such file or directory");
   EXPECT_FALSE(ChildProcess::start({"/etc/passwd"}, {}).ok());
+}
+
+// Runs that are watched meanwhile, in other threads, wait for what is left behind and over: that is not this one's.
+TEST(ChildProcess, IsNotTakenForAnOrphan) {
+  Result<ChildProcess> child = ChildProcess::start({"sh", "-c", "exit 3"}, current_environment());
+  ASSERT_TRUE(child.ok());
+  siginfo_t over{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child->pid()), &over, WEXITED | WNOWAIT), 0);
+  end_descendants(child->pid(), "NO=SUCH");
+  EXPECT_EQ(::waitid(P_PID, static_cast<id_t>(child->pid()), &over, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(child->wait([] {}).status, 3);
 }
 
 // The program signals us, waits for what we make of it, and says so in its status.

@@ -156,9 +156,9 @@ Result<pid_t> spawn_program(const std::vector<std::string>& words, const std::ve
   const std::vector<char*> word_pointers = pointers(words);
   const std::vector<char*> environment_pointers = pointers(environment);
   const InheritedSignals& inherited = inherited_signals();
-  // Of a run that is watched, the child is told from what others leave behind.
+  // While other runs are watched, the child is told from what they leave behind.
   Becoming what{word_pointers.data(), words.size(), environment_pointers.data(), options, inherited, pipe[1]};
-  const pid_t pid = options.own_group ? start_known_child([&] { return start(what); }) : start(what);
+  const pid_t pid = start_known_child([&] { return start(what); });
   const int fork_error = errno;
   ::close(pipe[1]);
   const int error = pid < 0 ? fork_error : exec_error(pipe[0]);
