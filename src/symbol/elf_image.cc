@@ -252,7 +252,7 @@ Status ElfImage::add_symbols(const Elf64_Shdr& section, std::vector<Symbol>& sym
   for (const Elf64_Sym& entry : *entries) {
     const std::string_view name = string_in(*names, entry.st_name);
     if (!name.empty()) {
-      symbols.push_back({name, entry.st_shndx != SHN_UNDEF});
+      symbols.push_back({name, entry.st_shndx != SHN_UNDEF, ELF64_ST_BIND(entry.st_info) == STB_LOCAL});
     }
   }
   return {};

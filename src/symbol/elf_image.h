@@ -43,6 +43,7 @@ class ElfImage {
   struct Symbol {
     std::string_view name;
     bool defined = false;
+    bool local = false;  // no other file can mean it
   };
   struct Import {
     std::uint64_t slot = 0;

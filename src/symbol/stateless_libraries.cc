@@ -81,7 +81,7 @@ FunctionNames functions_of(const StatelessLibraries& libraries, const RecordedPr
     for (const ElfImage::Symbol& symbol : symbols.ok() ? *symbols : std::vector<ElfImage::Symbol>()) {
       // Without versions, as in "foo@VERSION".
       const std::string_view name = symbol.name.substr(0, symbol.name.find('@'));
-      if (symbol.defined && !(is_one ? others : theirs).contains(name)) {
+      if (symbol.defined && !symbol.local && !(is_one ? others : theirs).contains(name)) {
         (is_one ? theirs : others).emplace(name);
       }
     }

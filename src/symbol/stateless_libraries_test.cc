@@ -49,8 +49,12 @@ TEST(StatelessLibrariesTest, FunctionsAreThoseThatTheLinkerFindsThere) {
     output_of("cd " + dir.path() + " && gcc -shared -fPIC -Wl,-soname,lib" + name + ".so " + name + ".c -o lib" + name +
               ".so 2>&1");
   };
-  library("pure", "int pure(int x) { return x; }\nint both(int x) { return x; }\nint mine(int x) { return x; }\n");
-  library("other", "static int n;\nint other(void) { return ++n; }\nint both(int x) { return n += x; }\n");
+  library("pure",
+          "static __attribute__((noinline)) int inner(int x) { return x; }\nint pure(int x) { return inner(x); }\n"
+          "int both(int x) { return x; }\nint mine(int x) { return x; }\n");
+  library("other",
+          "static int n;\nint other(void) { return ++n; }\nint both(int x) { return n += x; }\n"
+          "int inner(int x) { return n += x; }\n");
   fill_file(dir / "main.c",
             "int pure(int);\nint other(void);\nint both(int);\nint mine(int x) { return x + 1; }\n"
             "int main(void) { return pure(0) + other() + both(0) + mine(0); }\n");
@@ -67,6 +71,7 @@ TEST(StatelessLibrariesTest, FunctionsAreThoseThatTheLinkerFindsThere) {
   EXPECT_TRUE(first.contains("both"));
   EXPECT_FALSE(first.contains("other"));
   EXPECT_FALSE(first.contains("mine")) << "the program has one of its own";
+  EXPECT_FALSE(first.contains("inner")) << "that of the first library is nobody else's";
   const FunctionNames second = functions("second", "libpure");
   EXPECT_TRUE(second.contains("pure"));
   EXPECT_FALSE(second.contains("both")) << "the other library comes first";
