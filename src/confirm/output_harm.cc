@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
 #include "confirm/outcome.h"
 
@@ -55,13 +56,18 @@ std::optional<OutputHarm> judge_outputs(const ComparedRuns& runs, const OutputMa
       usual.value_or(std::max_element(kinds.begin(), kinds.end(), has_fewer)->first);
   OutputHarm harm;
   const Alike* shown = nullptr;
+  double shown_chance = 0;
   for (const auto& [lines, alike] : kinds) {
     const auto& [with_0, with_1] = alike.by_order;
-    harm.chance =
-        std::min({harm.chance, 2 * static_cast<double>(kinds.size()) * chance_of(with_0, all[0], with_1, all[1]),
-                  2 * static_cast<double>(kinds.size()) * chance_of(with_1, all[1], with_0, all[0])});
-    if (lines != normal && (shown == nullptr || alike.runs() > shown->runs())) {
+    const double chance =
+        2 * static_cast<double>(kinds.size()) *
+        std::min(chance_of(with_0, all[0], with_1, all[1]), chance_of(with_1, all[1], with_0, all[0]));
+    harm.chance = std::min(harm.chance, chance);
+    // What depends on the order least by chance is what it decides about: others may vary for reasons of their own.
+    if (lines != normal &&
+        (shown == nullptr || std::pair(chance, shown->runs()) < std::pair(shown_chance, alike.runs()))) {
       shown = &alike;
+      shown_chance = chance;
       harm.lines = lines;
     }
   }

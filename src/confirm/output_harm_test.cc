@@ -37,6 +37,19 @@ TEST(OutputHarm, TheOrderDecides) {
   EXPECT_EQ(other->difference, "printed \"balance: 50\" instead of \"balance: 70\"") << "others print that";
 }
 
+// Something else makes the program say that it had to wait, with either order, and more often.
+TEST(OutputHarm, ShowsWhatTheOrderDecides) {
+  ComparedRuns runs;
+  add_runs(runs, 0, "100\n", 12);
+  add_runs(runs, 0, "waited\n100\n", 8);
+  add_runs(runs, 1, "waited\n100\n", 8);
+  add_runs(runs, 1, "50\n", 12);
+  const std::optional<OutputHarm> harm = judge_outputs(runs, {}, std::vector<std::string>{"100"});
+  ASSERT_TRUE(harm.has_value());
+  EXPECT_EQ(harm->difference, "printed \"50\" instead of \"100\"");
+  EXPECT_EQ(harm->runs, 12u);
+}
+
 TEST(OutputHarm, WhatBothOrdersShowIsNone) {
   ComparedRuns runs;
   for (const int order : {0, 1}) {
