@@ -18,7 +18,13 @@ constexpr std::uint64_t kMostFileBytes = 1 << 16;  // of those that are compared
 class Campaign::Tally {
  public:
   Tally(const Target& target, const Campaign& campaign)
-      : target_(target), campaign_(campaign), baseline_(campaign.baseline_) {}
+      : target_(target), campaign_(campaign), baseline_(&campaign.baseline_) {}
+
+  // Further runs are of another kind: only others of that kind can be compared with them.
+  void compare_with(const Baseline& baseline) {
+    baseline_ = &baseline;
+    missed_ = {};
+  }
 
   void add(RunPlan plan, RunOutcome run, bool along_witness) {
     ++reached_;
@@ -47,7 +53,7 @@ class Campaign::Tally {
   // Fisher's exact test: how likely so many ends like the group's are among the runs that got there, if getting there
   // played no part in it.
   double chance(const Group& group) const {
-    return chance_of(group.runs, reached_, others_like(group), baseline_.runs() + missed_.runs());
+    return chance_of(group.runs, reached_, others_like(group), baseline_->runs() + missed_.runs());
   }
   // ... and if which of the two accesses went first played none.
   double chance_of_order(const Group& group) const {
@@ -87,18 +93,19 @@ class Campaign::Tally {
                          : reached_ >= (compared_runs_.differ() ? kComparedHits : kHarmlessHits);
   }
   const ComparedRuns& compared_runs() const { return compared_runs_; }
+  const Baseline& baseline() const { return *baseline_; }
   std::uint64_t reached() const { return reached_; }
   bool by_delay() const { return reached_ > 0 && delayed_ == reached_; }
   const Group* first() const { return groups_.empty() ? nullptr : &groups_.front(); }
 
  private:
   std::uint64_t others_like(const Group& group) const {
-    return baseline_.ended_like(group.outcome) + missed_.ended_like(group.outcome);
+    return baseline_->ended_like(group.outcome) + missed_.ended_like(group.outcome);
   }
 
   const Target& target_;
   const Campaign& campaign_;
-  const Baseline& baseline_;
+  const Baseline* baseline_;
   Baseline missed_;
   std::uint64_t reached_ = 0, delayed_ = 0;
   std::array<std::uint64_t, 2> with_first_{};
@@ -121,9 +128,10 @@ Result<RunOutcome> Campaign::run(const RunPlan& plan) const {
   return run;
 }
 
-Status Campaign::extend_baseline(std::uint64_t runs) {
-  baseline_.look_at(runs);
-  const std::uint64_t had = baseline_.made();
+Status Campaign::extend_baseline(std::uint64_t runs, bool weak) {
+  Baseline& baseline = weak ? weak_baseline_ : baseline_;
+  baseline.look_at(runs);
+  const std::uint64_t had = baseline.made();
   if (runs <= had) {
     return {};
   }
@@ -131,6 +139,7 @@ Status Campaign::extend_baseline(std::uint64_t runs) {
   const auto plan_of = [&](std::uint64_t i) {
     RunPlan plan;
     plan.seed = options_.seed + had + i;
+    plan.flags |= weak ? control::kWeakMemory : 0;
     return plan;
   };
   const auto work = [&](std::uint64_t i) { return run(plan_of(i)); };
@@ -140,8 +149,8 @@ Status Campaign::extend_baseline(std::uint64_t runs) {
       return false;
     }
     const Outcome outcome = classify(*run);
-    baseline_.add(outcome);
-    if (baseline_results_.size() < options_.baseline_runs && !outcome.failed()) {
+    baseline.add(outcome);
+    if (!weak && baseline_results_.size() < options_.baseline_runs && !outcome.failed()) {
       baseline_results_.push_back(result_of(*run, compared()));
     }
     options_.on_outcome(plan_of(i), *run);
@@ -361,6 +370,7 @@ std::shared_ptr<Campaign::Attempt> Campaign::begin(Target target) const {
 Status Campaign::advance(std::span<Attempt* const> attempts, std::uint64_t trials) {
   // A race that is created is confirmed, whatever other runs do: those come after the first look at each finding, or
   // the budget of a slow program would be gone with them.
+  weak_baseline_.look_at(0);  // those are made when all trials are over
   SOOTH_RETURN_IF_ERROR(follow_witnesses(attempts));
   SOOTH_RETURN_IF_ERROR(run_trials(attempts, std::min<std::uint64_t>(trials, 1)));
   if (trials <= 1 ||
@@ -388,6 +398,7 @@ void Campaign::add_witnesses(Attempt& attempt, Target target) const {
 void Campaign::allow_older_values(Attempt& attempt, std::uint64_t trials) const {
   attempt.weak_from = attempt.result.trials;
   attempt.most = attempt.result.trials + trials;
+  attempt.tally.compare_with(weak_baseline_);
 }
 
 bool Campaign::has_reached(const Attempt& attempt) const { return attempt.tally.reached() > 0; }
@@ -450,23 +461,26 @@ Result<Confirmation> Campaign::finish(Attempt& attempt) {
   Tally& tally = attempt.tally;
   Confirmation result = std::move(attempt.result);
   result.cancelled = result.trials < options_.trials && (options_.all_trials || !tally.decided());
-  if (target.kind != FindingKind::kDeadlock && tally.any_failure() && tally.harm(kClear) == nullptr) {
+  const bool weak = &tally.baseline() == &weak_baseline_;
+  weak_baseline_.look_at(0);
+  if (target.kind != FindingKind::kDeadlock && tally.any_failure() && (weak || tally.harm(kClear) == nullptr)) {
     // More of the others make the comparison sharper.
-    SOOTH_RETURN_IF_ERROR(extend_baseline(std::max(result.trials, options_.baseline_runs)));
+    const std::uint64_t trials = result.trials - (weak ? attempt.weak_from : 0);
+    SOOTH_RETURN_IF_ERROR(extend_baseline(std::max(trials, options_.baseline_runs), weak));
   }
   const Group* chosen = target.kind != FindingKind::kDeadlock ? tally.harm(kSignificant) : nullptr;
   // A deadlock is harm, whatever else the program does.
   result.harmful = chosen != nullptr || (target.kind == FindingKind::kDeadlock && tally.reached() > 0);
   chosen = chosen != nullptr ? chosen : tally.failure();
   chosen = chosen != nullptr ? chosen : tally.first();
-  result.baseline_runs = baseline_.runs();
+  result.baseline_runs = (tally.any_failure() ? tally.baseline() : baseline_).runs();
   result.by_delay = tally.by_delay();
   if (chosen != nullptr) {
     result.along_witness = chosen->along_witness;
     result.failures = chosen->outcome.failed() ? chosen->runs : 0;
     result.chance = result.failures == 0 ? 1 : tally.chance(*chosen);
     result.order_matters = result.failures > 0 && tally.chance_of_order(*chosen) < kSignificant;
-    result.baseline_failures = result.failures == 0 ? 0 : baseline_.ended_like(chosen->outcome);
+    result.baseline_failures = result.failures == 0 ? 0 : tally.baseline().ended_like(chosen->outcome);
     result.missed_failures = result.failures == 0 ? 0 : tally.missed_like(*chosen);
     result.run = chosen->first;
   }

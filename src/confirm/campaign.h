@@ -106,7 +106,7 @@ class Campaign {
   // Other ways there, to be followed before anything else.
   void add_witnesses(Attempt& attempt, Target target) const;
   // Trials that follow, so many at most, have weak memory: atomics may see older values there, as far as their orders
-  // allow.
+  // allow. Whether they do harm is judged by undirected runs that have it, too. Of attempts that no run has reached.
   void allow_older_values(Attempt& attempt, std::uint64_t trials) const;
   std::uint64_t trials_of(const Attempt& attempt) const;
   bool has_reached(const Attempt& attempt) const;  // a run got there
@@ -136,7 +136,7 @@ class Campaign {
   Result<RunOutcome> run(const RunPlan& plan) const;
   const std::vector<std::string>& compared() const;  // also what nobody has asked for
   Status judge_results(const Attempt& attempt, Confirmation& result);
-  Status extend_baseline(std::uint64_t runs);
+  Status extend_baseline(std::uint64_t runs, bool weak = false);
   RunPlan trial(const Attempt& attempt, std::uint64_t index) const;
   RunPlan along(const WitnessSchedule& witness, const Target& target) const;
   std::vector<Made> follow(const Target& target) const;
@@ -147,7 +147,7 @@ class Campaign {
 
   Run run_;
   CampaignOptions options_;
-  Baseline baseline_;
+  Baseline baseline_, weak_baseline_;          // undirected runs; weak: with older values
   std::vector<std::string> baseline_results_;  // of its first runs, if they ended well
 };
 

@@ -249,6 +249,30 @@ TEST(CampaignTest, OlderValuesComeWithFurtherTrials) {
   EXPECT_NE(result->run->plan.flags & control::kWeakMemory, 0u);
 }
 
+// With older values the program fails two times in three, whether the race is reached or not.
+TEST(CampaignTest, AFailureOfWeakMemoryIsNoHarmOfARace) {
+  const auto run = [](const RunPlan& plan) -> Result<RunOutcome> {
+    const bool weak = (plan.flags & control::kWeakMemory) != 0;
+    const int status = weak && plan.seed % 3 != 0 ? 1 : 0;
+    return weak && directed(plan) && plan.seed % 2 == 0 ? race_then(status) : ended(status);
+  };
+  CampaignOptions options;
+  options.trials = 40;
+  Campaign campaign(run, options);
+  const std::shared_ptr<Campaign::Attempt> attempt = campaign.begin(race_target());
+  Campaign::Attempt* const attempts[] = {attempt.get()};
+  ASSERT_TRUE(campaign.advance(attempts, UINT64_MAX).ok());
+  campaign.allow_older_values(*attempt, 20);
+  ASSERT_TRUE(campaign.advance(attempts, UINT64_MAX).ok());
+  const Result<Confirmation> result = campaign.finish(*attempt);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->hits, 10u);
+  EXPECT_GE(result->failures, 6u) << "told all the same";
+  EXPECT_FALSE(result->harmful);
+  EXPECT_EQ(result->baseline_runs, 20u);
+  EXPECT_GE(result->baseline_failures, 12u);
+}
+
 TEST(CampaignTest, AFailureThatUndirectedRunsHaveTooNeedsMoreRuns) {
   const auto program = [](std::uint64_t failing_of_ten) {
     return [=](const RunPlan& plan) -> Result<RunOutcome> {
