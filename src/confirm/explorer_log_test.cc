@@ -6,6 +6,7 @@
 
 #include "confirm/explorer_races.h"
 #include "schedule/strategy.h"
+#include "trace/event.h"
 
 namespace sooth {
 namespace {
