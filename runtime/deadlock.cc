@@ -26,11 +26,31 @@ const char* name_of(BlockedOn on) {
   return "something";
 }
 
+bool waits_for_lock(const Node* n) {
+  bool is_lock =
+      n->blocked_on == BlockedOn::kMutex || n->blocked_on == BlockedOn::kRwlock || n->blocked_on == BlockedOn::kSpin;
+  return is_lock && !n->has_deadline();
+}
+
+// One of the readers that have the lock and never give it back, as they wait themselves: one that waits for a lock, which
+// makes a circle, before others; kNone: there is none. Who is blocked does nothing, so what it holds can be looked at.
+u32 blocked_reader_of(uptr lock) {
+  u32 found = sooth::control::kNone;
+  for (Node* n = blocked_.first(); n != nullptr; n = n->next) {
+    if (n->thread == nullptr || !holds_lock(n->thread, lock)) continue;
+    if (waits_for_lock(n)) return n->id;
+    found = n->id;
+  }
+  return found;
+}
+
 // The thread that has what the other waits for.
 u32 holder_of(const Node* n) {
   switch (n->blocked_on) {
-    case BlockedOn::kMutex:
     case BlockedOn::kRwlock:
+      if (lock_holder(n->object) == sooth::control::kNone) return blocked_reader_of(n->object);
+      [[fallthrough]];
+    case BlockedOn::kMutex:
     case BlockedOn::kSpin: return lock_holder(n->object);
     case BlockedOn::kJoin: return static_cast<u32>(reinterpret_cast<const ThreadInfo*>(n->object) - &thread_info(0));
     case BlockedOn::kUnknown:
@@ -47,12 +67,6 @@ Node* blocked_thread(u32 id) {
   Node* n = blocked_.first();
   while (n != nullptr && n->id != id) n = n->next;
   return n;
-}
-
-bool waits_for_lock(const Node* n) {
-  bool is_lock =
-      n->blocked_on == BlockedOn::kMutex || n->blocked_on == BlockedOn::kRwlock || n->blocked_on == BlockedOn::kSpin;
-  return is_lock && !n->has_deadline();
 }
 
 // Threads each of which waits for a lock that the next holds. No handler of a signal helps them: none may unlock.

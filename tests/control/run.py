@@ -405,6 +405,11 @@ def test_every_deadlock_is_seen(program):
         assert {r.thread: r.a for r in run.of("blocked thread")} == {0: 7, 1: number}, run.records
         assert all(r.c != 0 for r in run.of("blocked thread")), run.records
         assert [r.b & NONE for r in run.of("blocked thread") if r.thread == 1] == [0 if number <= 3 else NONE], run.records
+    # A reader has the lock: it is told like a writer, and makes a circle like one.
+    for how, expected in (("reader", {0: (7, 1), 1: (2, 0)}), ("reader in a circle", {0: (1, 1), 1: (2, 0)})):
+        run = waits.run(arguments=[how])
+        assert (run.status, run.state) == (DEADLOCK_STATUS, DEADLOCKED), (how, run.status, run.errors)
+        assert {r.thread: (r.a, r.b & NONE) for r in run.of("blocked thread")} == expected, (how, run.records)
     for how in ("future", "latch"):
         run = waits.run(arguments=[how])
         assert (run.status, run.state) == (DEADLOCK_STATUS, DEADLOCKED), (how, run.status, run.errors)

@@ -11,8 +11,8 @@
 #include <shared_mutex>
 #include <thread>
 
-std::mutex lock;
-std::shared_mutex shared;
+std::mutex lock, second;
+std::shared_mutex shared, read_by_main;
 std::condition_variable condition;
 sem_t semaphore;
 pthread_barrier_t barrier;
@@ -28,10 +28,17 @@ int main(int, char** arguments) {
   pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
   lock.lock();
   shared.lock();
+  read_by_main.lock_shared();
   pthread_spin_lock(&spin);
   std::thread waiter([&] {
     if (is("mutex")) lock.lock();
     if (is("rwlock")) shared.lock_shared();
+    if (is("reader")) read_by_main.lock();
+    if (is("reader in a circle")) {
+      second.lock();
+      sem_post(&semaphore);
+      read_by_main.lock();
+    }
     if (is("spin")) pthread_spin_lock(&spin);
     if (is("semaphore")) sem_wait(&semaphore);
     if (is("barrier")) pthread_barrier_wait(&barrier);
@@ -43,6 +50,10 @@ int main(int, char** arguments) {
       condition.wait(hold);
     }
   });
+  if (is("reader in a circle")) {
+    sem_wait(&semaphore);
+    second.lock();
+  }
   waiter.join();
   std::puts("done");
 }
