@@ -1,7 +1,9 @@
-// What analyses keep of threads that are over: every byte that is allocated is counted.
+// What analyses keep of threads that are over, and of a program that does the same for ever: every byte that is allocated
+// is counted.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 #include <string>
@@ -101,8 +103,7 @@ class ShortThreads final : public TraceReader {
   TraceInfo info_;
 };
 
-std::size_t peak_of(std::uint32_t threads, Joined joined, const std::string& analyses, const char* filter = nullptr) {
-  ShortThreads reader(threads, joined);
+std::size_t peak_of(TraceReader& reader, const std::string& analyses, const char* filter = nullptr) {
   AnalysisOptions options;
   options.detectors = *parse_detectors(analyses);
   options.proof.max_events = 1000;  // what is kept of the trace to prove things with has its own bound
@@ -114,6 +115,11 @@ std::size_t peak_of(std::uint32_t threads, Joined joined, const std::string& ana
   const Result<Report> report = analyze_trace(reader, options);
   EXPECT_TRUE(report.ok()) << report.status().message();
   return peak_bytes - before;
+}
+
+std::size_t peak_of(std::uint32_t threads, Joined joined, const std::string& analyses, const char* filter = nullptr) {
+  ShortThreads reader(threads, joined);
+  return peak_of(reader, analyses, filter);
 }
 
 // Names, the check of the trace, the slots, the overview, who forked whom: small things that are kept of every thread.
@@ -156,6 +162,94 @@ TEST(ThreadMemory, OfThreadsThatNobodyJoinsOnlyTheLivingHaveAWholeClock) {
       EXPECT_LT(peak_of(kThreads, joined, analyses), 12'000'000u) << analyses;
     }
   }
+}
+
+// Four threads that live on and do the same again and again: each takes two locks in turn, one inside the other at times,
+// counts under them, hands something to the next, and at times reads what nothing protects.
+class SteadyThreads final : public TraceReader {
+ public:
+  explicit SteadyThreads(std::uint64_t events) : left_(events) {
+    for (const char* label : {"1", "2", "3"}) {
+      Site site;
+      site.label = label;
+      tables_.add_site(site);
+    }
+    for (std::uint32_t i = 0; i <= kWorkers; ++i) {
+      tables_.add_thread("T" + std::to_string(i));
+    }
+    for (std::uint32_t i = 1; i <= kWorkers; ++i) {
+      add(0, Op::kFork, i);
+      add(i, Op::kBegin, 0);
+    }
+  }
+
+  Result<Batch> next() override {
+    if (left_ == 0) {
+      return Batch{};
+    }
+    while (events_.size() < 2048) {
+      round();
+    }
+    left_ -= std::min<std::uint64_t>(left_, events_.size());
+    Batch batch;
+    batch.first = EventId{first_};
+    current_.swap(events_);
+    events_.clear();
+    batch.events = current_;
+    first_ += current_.size();
+    return batch;
+  }
+  const TraceInfo& info() const override { return info_; }
+  const Tables& tables() const override { return tables_; }
+  std::uint64_t bytes_read() const override { return 0; }
+  std::uint64_t bytes_total() const override { return 0; }
+
+ private:
+  static constexpr std::uint32_t kWorkers = 4;
+
+  void round() {
+    const auto worker = static_cast<std::uint32_t>(1 + rounds_ % kWorkers);
+    const std::uint64_t own = 0x1000 + 64 * worker, next = 0x1000 + 64 * (1 + worker % kWorkers);
+    const bool nested = rounds_ % 3 == 0;
+    add(worker, Op::kAcquire, 0x100);
+    add(worker, Op::kRead, 0x200, 8);
+    add(worker, Op::kWrite, 0x200, 8);
+    add(worker, Op::kRead, own, 8);
+    add(worker, Op::kWrite, next, 8);
+    if (!nested) {
+      add(worker, Op::kRelease, 0x100);
+    }
+    add(worker, Op::kAcquire, 0x180, 0, 1);
+    add(worker, Op::kWrite, 0x280, 8, 1);
+    add(worker, Op::kRelease, 0x180, 0, 1);
+    if (nested) {
+      add(worker, Op::kRelease, 0x100);
+    }
+    if (rounds_ % 100 == 0) {
+      add(worker, Op::kRead, 0x200, 8, 2);
+    }
+    ++rounds_;
+  }
+  void add(std::uint32_t thread, Op op, std::uint64_t object, std::uint32_t size = 0, std::uint32_t site = 0) {
+    events_.push_back({.object = object, .thread = ThreadId{thread}, .site = SiteId{site}, .size = size, .op = op});
+  }
+
+  std::uint64_t left_, rounds_ = 0, first_ = 0;
+  std::vector<Event> events_, current_;
+  Tables tables_;
+  TraceInfo info_;
+};
+
+TEST(SteadyMemory, AfterTenMillionEventsIsThatAfterOne) {
+  constexpr double kOneMoreNumber = 256;  // figures of the report get longer
+  for (const char* analyses : {"hb", "wcp", "deadlock"}) {
+    SteadyThreads one(1'000'000), ten(10'000'000);
+    EXPECT_NEAR(static_cast<double>(peak_of(one, analyses)), static_cast<double>(peak_of(ten, analyses)), kOneMoreNumber)
+        << analyses;
+  }
+  // It remembers up to eight million items as long as there is a thread that may not know of them, as the first one here.
+  SteadyThreads ten(10'000'000);
+  EXPECT_LT(peak_of(ten, "syncp"), 500'000'000u);
 }
 
 }  // namespace
