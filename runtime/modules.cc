@@ -250,23 +250,27 @@ void write_command() {
   write_line(line, p);
 }
 
+// Room for more rows. False: there is none, and the recording ends.
+bool reserve_rows() {
+  constexpr u32 kStep = 4096;
+  if (!reserve_file(recorder.sites_fd, rows_reserved_ * sizeof(SiteRow),
+                    (rows_reserved_ + kStep) * sizeof(SiteRow))) {
+    stop_for_lack_of_room();
+    return false;
+  }
+  rows_reserved_ += kStep;
+  return true;
+}
+
 // The row for a new site; ~0u when there is no room for it.
 u32 append_row(uptr pc, u32 generation, u32 use) {
   SpinGuard guard(rows_lock_);
   u32 number = recorder.control->sites;
-  constexpr u32 kStep = 4096;  // rows
   if (number >= stream::kMaxSites) {
     stop_recording(stream::StopReason::kTooManySites);
     return ~0u;
   }
-  if (number >= rows_reserved_) {
-    if (!reserve_file(recorder.sites_fd, rows_reserved_ * sizeof(SiteRow),
-                      (rows_reserved_ + kStep) * sizeof(SiteRow))) {
-      stop_for_lack_of_room();
-      return ~0u;
-    }
-    rows_reserved_ += kStep;
-  }
+  if (number >= rows_reserved_ && !reserve_rows()) return ~0u;
   rows_[number] = {pc, generation, use};
   __atomic_store_n(&recorder.control->sites, number + 1, __ATOMIC_RELEASE);
   return number;
@@ -376,6 +380,8 @@ bool start_modules() {
   rows_lock_.reset();
   modules_lock_.reset();
   module_count_ = 0;
+  // At once: what has no row goes under the first one.
+  if (!reserve_rows()) return false;
   write_command();
   find_own_code();
   return true;

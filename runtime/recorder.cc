@@ -125,10 +125,23 @@ u64 number_of(const char* name) {
   return n;
 }
 
+const char* why_no_room() {
+  switch (__atomic_load_n(&last_failure_, __ATOMIC_RELAXED)) {
+    case ENOSPC: return "the disk is full";
+    case EDQUOT: return "the disk quota is used up";
+    case EFBIG: return "files may not grow so large (ulimit -f)";
+    case EIO: return "the disk reported an error";
+  }
+  return "there is no room for it";
+}
+
 bool open_control() {
   reserved_bytes_ = stream::kControlBytes + 4 * u64{kChunkBytes};
   next_stream_ = 0;
-  if (!reserve_file(recorder.streams_fd, 0, reserved_bytes_)) return false;
+  if (!reserve_file(recorder.streams_fd, 0, reserved_bytes_)) {
+    warn("cannot begin the recording: ", why_no_room());
+    return false;
+  }
   auto* control = static_cast<Control*>(map_file(recorder.streams_fd, 0, stream::kControlBytes, MAP_POPULATE));
   if (control == nullptr) return false;
   u32 pid = static_cast<u32>(sys_call(SYS_getpid));

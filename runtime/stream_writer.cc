@@ -589,7 +589,7 @@ void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size, const Ev
     // Synchronisation of excluded modules counts all the same: it goes under the first site.
     pc = kNoSite;
     place = find_slot(t, pc, shape);
-    if (!place.is_defined) define_slot(t, place, pc, shape);
+    if (!place.is_defined && !define_slot(t, place, pc, shape)) return heed(t);  // no room: the recording has ended
   }
   u32 slot = place.slot;
   Slot& used = t->slots[slot];

@@ -266,6 +266,18 @@ def test_disk_full(bench):
         check("disk" in run.stderr or "No space" in run.stderr, run.stderr)
         shutil.copytree(bench.path("small/r"), bench.path("full-copy"))
         bench.check_trace("full-copy")
+        # There is room for events, but none for the places that they are from; then for neither.
+        for left, begun in ((300, True), (40, False)):
+            shutil.rmtree(bench.path("small/r"))
+            with open(bench.path("small/fill"), "wb") as file:
+                file.truncate(0)
+                os.posix_fallocate(file.fileno(), 0, (1024 - left) << 10)
+            run = bench.record("-o", "small/r", "--", long, status=4)
+            check(run.stdout.startswith("sum "), run.stdout)
+            check(("the disk was full" if begun else "the disk is full") in run.stderr, run.stderr)
+            if begun:
+                shutil.copytree(bench.path("small/r"), bench.path("begun"))
+                bench.check_trace("begun")
     finally:
         bench.run("umount", mount, status=0)
 
