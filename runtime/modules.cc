@@ -253,8 +253,7 @@ void write_command() {
 // Room for more rows. False: there is none, and the recording ends.
 bool reserve_rows() {
   constexpr u32 kStep = 4096;
-  if (!reserve_file(recorder.sites_fd, rows_reserved_ * sizeof(SiteRow),
-                    (rows_reserved_ + kStep) * sizeof(SiteRow))) {
+  if (!reserve_file(recorder.sites_fd, rows_reserved_ * sizeof(SiteRow), (rows_reserved_ + kStep) * sizeof(SiteRow))) {
     stop_for_lack_of_room();
     return false;
   }

@@ -22,6 +22,13 @@ constexpr std::uint32_t kNoWord = 0;  // numbers of words start at 1
 // The latest rmws of a thread: one of them may have been for a ticket.
 class Tickets {
  public:
+  // Another thread has the slot: what the one before it drew nobody uses any more.
+  void belong_to(ThreadId thread) {
+    if (thread_ != thread) {
+      *this = {};
+      thread_ = thread;
+    }
+  }
   void add(TurnLock::Ticket ticket) {
     for (TurnLock::Ticket& known : std::span(all_).first(count_)) {
       if (known.word == ticket.word) {
@@ -38,6 +45,7 @@ class Tickets {
  private:
   std::array<TurnLock::Ticket, 4> all_;
   std::size_t count_ = 0, next_ = 0;
+  ThreadId thread_{};
 };
 
 // One atomic variable, as long as its memory is not allocated anew.
@@ -86,12 +94,16 @@ class MadeLockFinder::Follower {
     }
   }
 
-  void consume(const Batch& batch) {
+  void consume(const Batch& batch, const Batch& slotted) {
     for (std::size_t i = 0; i < batch.events.size() && !too_many_; ++i) {
-      const Event& e = batch.events[i];
+      const Event& e = slotted.events[i];
       hard_.incoming(e);
-      step(e, batch.id(i), i < batch.values.size() ? &batch.values[i] : nullptr);
+      slot_ = e.thread;
+      step(batch.events[i], batch.id(i), i < batch.values.size() ? &batch.values[i] : nullptr);
       hard_.outgoing(e);
+      if (e.op == Op::kEnd) {
+        clocks_.rest(e.thread);
+      }
     }
   }
 
@@ -213,9 +225,10 @@ class MadeLockFinder::Follower {
       }
       word.note(id);
       const std::size_t before = word.flag.size() + word.turn.size();
-      const WordAccess access{e, id, value->low, clocks_.of(e.thread)};
+      const WordAccess access{e, id, value->low, slot_, clocks_.of(slot_)};
       word.flag.step(access);
-      Tickets& tickets = tickets_[raw(e.thread)];
+      Tickets& tickets = tickets_[raw(slot_)];
+      tickets.belong_to(e.thread);
       word.turn.step(access, tickets.all());
       count_up(word, access);
       if (e.op == Op::kAtomicRmw) {
@@ -239,7 +252,7 @@ class MadeLockFinder::Follower {
   void semaphore(const Event& e, EventId id) {
     SemaphoreLock& semaphore = semaphores_[e.object];
     const std::size_t before = semaphore.size();
-    semaphore.step(e, id, clocks_.of(e.thread));
+    semaphore.step(e, id, slot_, clocks_.of(slot_));
     steps_ += semaphore.size() - before;
     too_many_ = steps_ > max_steps_;
   }
@@ -307,12 +320,13 @@ class MadeLockFinder::Follower {
   const std::size_t max_steps_;
   std::size_t steps_ = 0;
   bool too_many_ = false, any_rmw_ = false;
-  ThreadClocks clocks_;
+  ThreadId slot_{};      // of the thread of the event at hand
+  ThreadClocks clocks_;  // by slot
   MustOrder<Follower, VectorClock> hard_;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> watched_;  // address and size
   FlatMap<std::uint32_t> granules_;                               // the first word of each
   std::deque<FollowedWord> words_;
-  FlatMap<Tickets> tickets_;  // by thread
+  FlatMap<Tickets> tickets_;  // by slot
   std::map<std::uint64_t, SemaphoreLock> semaphores_;
   std::map<std::uint32_t, std::vector<MadeLock::Word>> counted_;  // by word: those that count up
   std::vector<Turn> turns_;
@@ -322,7 +336,7 @@ class MadeLockFinder::Follower {
 MadeLockFinder::MadeLockFinder(std::size_t max_steps) : follower_(std::make_unique<Follower>(max_steps)) {}
 MadeLockFinder::~MadeLockFinder() = default;
 void MadeLockFinder::watch(std::span<const Event> events) { follower_->watch(events); }
-void MadeLockFinder::consume(const Batch& batch) { follower_->consume(batch); }
+void MadeLockFinder::consume(const Batch& batch, const Batch& slotted) { follower_->consume(batch, slotted); }
 bool MadeLockFinder::any_candidates() const { return follower_->any_candidates(); }
 std::vector<MadeLock> MadeLockFinder::finish() { return follower_->finish(); }
 

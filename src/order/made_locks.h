@@ -55,7 +55,9 @@ class MadeLockFinder {
 
   // Atomics of these events are followed from the beginning.
   void watch(std::span<const Event> events);
-  void consume(const Batch& batch);
+  void consume(const Batch& batch) { consume(batch, batch); }
+  // The same, and with slots in the place of threads (trace/tools/thread_slots.h): memory is that of live threads then.
+  void consume(const Batch& batch, const Batch& slotted);
   // Something may become a lock yet: an rmw or a semaphore was seen.
   bool any_candidates() const;
   // In order of their first steps. Once, after the last batch.

@@ -22,20 +22,20 @@ bool contains(const std::vector<T>& all, T one) {
 
 }  // namespace
 
-bool FirstWrites::add(ThreadId thread, Time time) {
+bool FirstWrites::add(ThreadId slot, Time time) {
   for (Write& write : writes_) {
-    if (write.thread == thread) {
+    if (write.slot == slot) {
       write.time = time;
       return true;
     }
   }
-  writes_.push_back({thread, time});
+  writes_.push_back({slot, time});
   return writes_.size() <= kMostFirstWriters;
 }
 
-bool FirstWrites::known_to(ThreadId thread, const VectorClock& hard) const {
+bool FirstWrites::known_to(ThreadId slot, const VectorClock& hard) const {
   return std::all_of(writes_.begin(), writes_.end(),
-                     [&](const Write& write) { return write.thread == thread || hard[write.thread] >= write.time; });
+                     [&](const Write& write) { return write.slot == slot || hard[write.slot] >= write.time; });
 }
 
 void FlagLock::step(const WordAccess& access) {
@@ -70,7 +70,7 @@ void FlagLock::step(const WordAccess& access) {
 
 void FlagLock::before_any_rmw(const WordAccess& access) {
   if (is_write(access.event.op)) {
-    out_ = !first_.add(access.event.thread, access.hard[access.event.thread]);
+    out_ = !first_.add(access.slot, access.hard[access.slot]);
     early_.clear();  // whatever they saw, the lock was not made then
   } else if (early_.size() < kMostEarlyLoads) {
     early_.push_back({access.id, access.value});
@@ -96,7 +96,7 @@ void FlagLock::settle(std::uint64_t found) {
 void FlagLock::rmw(const WordAccess& access) {
   const ThreadId thread = access.event.thread;
   if (access.value == *free_) {
-    if (held_ || !first_.known_to(thread, access.hard)) {
+    if (held_ || !first_.known_to(access.slot, access.hard)) {
       out_ = true;
       return;
     }
@@ -104,8 +104,7 @@ void FlagLock::rmw(const WordAccess& access) {
     holder_ = thread;
     last_ = Last::kTake;
     steps_.push_back({access.id, Role::kTake});
-    waited_ = waited_ || contains(waiting_, thread);
-    std::erase(waiting_, thread);
+    waited_ = std::erase_if(waiting_, [&](const Waiter& each) { return each.thread == thread; }) > 0 || waited_;
   } else if (is_held_by(thread)) {
     last_ = Last::kRmwOfHolder;
     pending_ = access.id;
@@ -126,10 +125,18 @@ void FlagLock::load(const WordAccess& access) {
     odd_ = true;
   } else if (holder_ != thread) {
     steps_.push_back({access.id, Role::kFailed});
-    if (!contains(waiting_, thread)) {
-      waiting_.push_back(thread);
+    wait(access);
+  }
+}
+
+void FlagLock::wait(const WordAccess& access) {
+  for (Waiter& each : waiting_) {
+    if (each.slot == access.slot) {
+      each.thread = access.event.thread;
+      return;
     }
   }
+  waiting_.push_back({access.slot, access.event.thread});
 }
 
 void FlagLock::store(const WordAccess& access) {
@@ -172,20 +179,21 @@ void TurnLock::step(const WordAccess& access, std::span<const Ticket> tickets) {
     write(access, tickets);
     ++writes_;
   } else {
-    looks_[raw(access.event.thread)] = {access.id, access.value, writes_};
+    looks_[raw(access.slot)] = {access.id, access.value, writes_, access.event.thread};
   }
 }
 
 // By the thread that has seen its own number, and that leaves the next one.
 void TurnLock::write(const WordAccess& access, std::span<const Ticket> tickets) {
-  const ThreadId thread = access.event.thread;
-  const Look* const look = looks_.find(raw(thread));
+  const Look* look = looks_.find(raw(access.slot));
+  look = look != nullptr && look->thread == access.event.thread ? look : nullptr;
   if (look == nullptr && steps_.empty()) {
-    out_ = !first_.add(thread, access.hard[thread]);
+    out_ = !first_.add(access.slot, access.hard[access.slot]);
     return;
   }
   const std::uint64_t left = access.event.op == Op::kAtomicRmw ? access.value + 1 : access.value;
-  if (look == nullptr || look->writes != writes_ || left != look->value + 1 || !first_.known_to(thread, access.hard)) {
+  if (look == nullptr || look->writes != writes_ || left != look->value + 1 ||
+      !first_.known_to(access.slot, access.hard)) {
     out_ = true;
     return;
   }
@@ -200,7 +208,7 @@ void TurnLock::write(const WordAccess& access, std::span<const Ticket> tickets) 
   out_ = counters_.empty();
   steps_.push_back({look->event, Role::kTake});
   steps_.push_back({access.id, Role::kGive});
-  looks_.erase(raw(thread));
+  looks_.erase(raw(access.slot));
 }
 
 std::optional<MadeLock> TurnLock::finish() {
@@ -216,7 +224,7 @@ std::optional<MadeLock> TurnLock::finish() {
   return lock;
 }
 
-void SemaphoreLock::step(const Event& event, EventId id, const VectorClock& hard) {
+void SemaphoreLock::step(const Event& event, EventId id, ThreadId slot, const VectorClock& hard) {
   if (out_) {
     return;
   }
@@ -227,13 +235,13 @@ void SemaphoreLock::step(const Event& event, EventId id, const VectorClock& hard
       steps_.push_back({id, Role::kGive});
     } else {
       ++at_first_;
-      out_ = !steps_.empty() || !first_.add(event.thread, hard[event.thread]);
+      out_ = !steps_.empty() || !first_.add(slot, hard[slot]);
     }
     return;
   }
   at_first_ += count_ == 0 ? 1 : 0;
   count_ -= count_ == 0 ? 0 : 1;
-  out_ = held_ || at_first_ != 1 || !first_.known_to(event.thread, hard);
+  out_ = held_ || at_first_ != 1 || !first_.known_to(slot, hard);
   held_ = true;
   holder_ = event.thread;
   steps_.push_back({id, Role::kTake});

@@ -16,16 +16,16 @@ namespace sooth {
 class FirstWrites {
  public:
   // False: too many threads to remember.
-  bool add(ThreadId thread, Time time);
-  // Whether hard order has all of them before what `thread` does now.
-  bool known_to(ThreadId thread, const VectorClock& hard) const;
+  bool add(ThreadId slot, Time time);
+  // Whether hard order has all of them before what the thread of `slot` does now.
+  bool known_to(ThreadId slot, const VectorClock& hard) const;
 
  private:
   struct Write {
-    ThreadId thread{};
+    ThreadId slot{};
     Time time = 0;
   };
-  std::vector<Write> writes_;  // the latest of each thread
+  std::vector<Write> writes_;  // the latest of each slot
 };
 
 // An access to an atomic variable, with its value on record.
@@ -33,6 +33,7 @@ struct WordAccess {
   const Event& event;
   EventId id{};
   std::uint64_t value = 0;  // found or stored; of an rmw what it found
+  ThreadId slot{};  // of its thread in clocks: threads have one another after the other (trace/tools/thread_slots.h)
   const VectorClock& hard;  // what its thread knows by hard order
 };
 
@@ -54,12 +55,16 @@ class FlagLock {
     EventId event{};
     std::uint64_t value = 0;
   };
+  struct Waiter {
+    ThreadId slot{}, thread{};
+  };
 
   void before_any_rmw(const WordAccess& access);
   void settle(std::uint64_t found);
   void rmw(const WordAccess& access);
   void load(const WordAccess& access);
   void store(const WordAccess& access);
+  void wait(const WordAccess& access);
   void give(EventId event) {
     steps_.push_back({event, MadeLock::Role::kGive});
     held_ = false;
@@ -76,7 +81,7 @@ class FlagLock {
   SiteId pending_site_{};
   FirstWrites first_;
   std::vector<Early> early_;       // loads in front of the first rmw
-  std::vector<ThreadId> waiting_;  // found it taken, by loads
+  std::vector<Waiter> waiting_;    // found it taken, by loads; one of a slot, as the one before it is over
   std::vector<SiteId> rmw_gives_;  // sites of rmws that gave it back
   std::size_t gives_by_store_ = 0;
   bool waited_ = false;        // who found it taken took it later on
@@ -107,13 +112,14 @@ class TurnLock {
     EventId event{};
     std::uint64_t value = 0;
     std::uint64_t writes = 0;  // of the word before it
+    ThreadId thread{};
   };
 
   void write(const WordAccess& access, std::span<const Ticket> tickets);
 
   bool out_ = false;
   std::uint64_t writes_ = 0;
-  FlatMap<Look> looks_;  // by thread: the latest
+  FlatMap<Look> looks_;  // by slot: the latest
   FirstWrites first_;
   std::vector<std::uint32_t> counters_;
   std::vector<MadeLock::Step> steps_;
@@ -122,7 +128,7 @@ class TurnLock {
 // A semaphore that has one at first, so that it lets one thread at a time through.
 class SemaphoreLock {
  public:
-  void step(const Event& event, EventId id, const VectorClock& hard);
+  void step(const Event& event, EventId id, ThreadId slot, const VectorClock& hard);
   void rule_out() { out_ = true; }
   std::size_t size() const { return steps_.size(); }
   // Leaves it empty.

@@ -110,6 +110,7 @@ void DetectorPasses::look_for_locks() {
     return each.info->sees_locks != SeesLocks::kOfTrace;
   });
   finder_ = any_sees && filter_ == nullptr ? std::make_unique<MadeLockFinder>() : nullptr;
+  any_slots_ = any_slots_ || finder_ != nullptr;
 }
 
 DetectorPasses::~DetectorPasses() = default;
@@ -164,7 +165,7 @@ void DetectorPasses::consume(const Batch& batch, const BatchOutline& outline, co
   const Batch renamed = any_slots_ ? slots_.renamed(batch, renamed_) : batch;
   scan_->consume(scan_slots_ ? renamed : batch);
   if (finder_ != nullptr) {
-    finder_->consume(batch);
+    finder_->consume(batch, renamed);
   }
   for (RunningDetector& each : detectors_) {
     if (sees_all_at_once(each)) {

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
+#include <memory>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pipeline/analysis.h"
@@ -103,8 +106,11 @@ class ShortThreads final : public TraceReader {
   TraceInfo info_;
 };
 
-std::size_t peak_of(TraceReader& reader, const std::string& analyses, const char* filter = nullptr) {
+std::size_t peak_of(TraceReader& reader, const std::string& analyses, const char* filter = nullptr,
+                    std::function<Result<std::unique_ptr<TraceReader>>()> reopen = nullptr) {
   AnalysisOptions options;
+  options.reopen = std::move(reopen);
+  options.first_look_events = 1000;  // so has what is kept of it to be looked at again
   options.detectors = *parse_detectors(analyses);
   options.proof.max_events = 1000;  // what is kept of the trace to prove things with has its own bound
   if (filter != nullptr) {
@@ -131,6 +137,23 @@ TEST(ThreadMemory, ThreadsThatAreJoinedCostAFewBytesEach) {
   // Not syncp: it remembers what happened, whoever did it, up to a limit of its own.
   for (const char* analyses : {"none", "hb", "hybrid", "wcp", "deadlock", "lockset", "misuse"}) {
     const std::size_t few = peak_of(kFew, Joined::kAtOnce, analyses), many = peak_of(kMany, Joined::kAtOnce, analyses);
+    EXPECT_LT(static_cast<double>(many) - static_cast<double>(few), kBytesPerThread * (kMany - kFew))
+        << analyses << ": " << few << " and " << many << " bytes";
+  }
+}
+
+// A stored trace is looked at twice, and in the first pass also for locks that the program has made.
+TEST(ThreadMemory, SoDoTheyInAStoredTrace) {
+  constexpr std::uint32_t kFew = 10'000, kMany = 50'000;
+  const auto peak = [](std::uint32_t threads, const char* analyses) {
+    const auto open = [threads]() -> Result<std::unique_ptr<TraceReader>> {
+      return std::unique_ptr<TraceReader>(std::make_unique<ShortThreads>(threads, Joined::kAtOnce));
+    };
+    ShortThreads reader(threads, Joined::kAtOnce);
+    return peak_of(reader, analyses, nullptr, open);
+  };
+  for (const char* analyses : {"hb", "hybrid", "wcp", "deadlock", "lockset", "misuse"}) {
+    const std::size_t few = peak(kFew, analyses), many = peak(kMany, analyses);
     EXPECT_LT(static_cast<double>(many) - static_cast<double>(few), kBytesPerThread * (kMany - kFew))
         << analyses << ": " << few << " and " << many << " bytes";
   }
@@ -244,7 +267,8 @@ TEST(SteadyMemory, AfterTenMillionEventsIsThatAfterOne) {
   constexpr double kOneMoreNumber = 256;  // figures of the report get longer
   for (const char* analyses : {"hb", "wcp", "deadlock"}) {
     SteadyThreads one(1'000'000), ten(10'000'000);
-    EXPECT_NEAR(static_cast<double>(peak_of(one, analyses)), static_cast<double>(peak_of(ten, analyses)), kOneMoreNumber)
+    EXPECT_NEAR(static_cast<double>(peak_of(one, analyses)), static_cast<double>(peak_of(ten, analyses)),
+                kOneMoreNumber)
         << analyses;
   }
   // It remembers up to eight million items as long as there is a thread that may not know of them, as the first one here.

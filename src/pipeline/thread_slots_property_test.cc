@@ -6,8 +6,10 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "base/test_environment.h"
 #include "detect/lock_order.h"
@@ -20,6 +22,7 @@
 #include "oracle/sync_preserving.h"
 #include "oracle/trace_text.h"
 #include "oracle/well_formed.h"
+#include "order/made_locks.h"
 #include "pipeline/registry.h"
 #include "trace/tools/thread_slots.h"
 
@@ -353,6 +356,120 @@ TEST(SlotsMemory, IsThatOfLiveThreads) {
 TEST(ShortThreads, AreWellFormed) {
   for (std::uint64_t seed = 1; seed <= 2'000; ++seed) {
     ASSERT_EQ(why_malformed(short_threads(seed)), "") << seed << '\n' << print_trace(short_threads(seed));
+  }
+}
+
+struct MadeTrace {
+  std::vector<Event> events;
+  std::vector<Value> values;
+};
+
+// Threads that are joined sooner or later and use words as locks of their own: by exchange, by tickets, by semaphores. What
+// one has taken another one gives back at times, also one that comes later.
+MadeTrace threads_with_made_locks(std::uint64_t seed) {
+  constexpr std::uint64_t kFlag = 64, kSeen = 128, kTicket = 192, kTurn = 256, kSemaphore = 320;
+  Random random(seed);
+  MadeTrace trace;
+  std::map<std::uint64_t, std::uint64_t> memory;
+  const auto emit = [&](std::uint32_t thread, Op op, std::uint64_t object, std::uint64_t value = 0) {
+    const bool access = is_atomic(op);
+    trace.events.push_back({.object = object, .thread = ThreadId{thread}, .size = access ? 8u : 0u, .op = op});
+    Value with;
+    with.low = value;
+    with.size = access ? 8 : 0;
+    trace.values.push_back(with);
+  };
+  const auto load = [&](std::uint32_t thread, std::uint64_t word) {
+    emit(thread, Op::kAtomicLoad, word, memory[word]);
+    return memory[word];
+  };
+  const auto store = [&](std::uint32_t thread, std::uint64_t word, std::uint64_t value) {
+    emit(thread, Op::kAtomicStore, word, value);
+    memory[word] = value;
+  };
+  std::vector<std::uint32_t> running = {0};
+  std::optional<std::uint32_t> holder, waiting;
+  std::uint32_t next = 1;
+  emit(0, Op::kSemPost, kSemaphore);
+  for (std::uint32_t step = random.between(20, 80); step > 0; --step) {
+    const std::uint32_t what = random.below(100);
+    const std::uint32_t thread = random.pick(running);
+    if (what < 20 && running.size() < 4) {
+      emit(0, Op::kFork, next);
+      running.push_back(next++);
+    } else if (what < 40 && running.size() > 1) {
+      const std::size_t which = 1 + random.below(static_cast<std::uint32_t>(running.size() - 1));
+      emit(running[which], Op::kEnd, 0);
+      emit(0, Op::kJoin, running[which]);
+      running.erase(running.begin() + static_cast<std::ptrdiff_t>(which));
+    } else if (what < 55) {
+      if (random.percent(40) && load(thread, kFlag) != 0) {
+        waiting = thread;
+        continue;
+      }
+      emit(thread, Op::kAtomicRmw, kFlag, memory[kFlag]);
+      holder = memory[kFlag] == 0 ? thread : holder;
+      memory[kFlag] = 1;
+    } else if (what < 75) {
+      if (memory[kFlag] != 0 && (holder == thread || random.percent(5))) {
+        store(thread, kFlag, 0);
+      }
+    } else if (what < 85) {
+      emit(thread, Op::kSemWait, kSemaphore);
+      if (random.percent(97)) {
+        emit(thread, Op::kSemPost, kSemaphore);
+      }
+    } else if (what < 95) {
+      emit(thread, Op::kAtomicRmw, kTicket, memory[kTicket]++);
+      const std::uint64_t turn = load(thread, kTurn);
+      if (random.percent(97)) {
+        store(thread, kTurn, turn + 1);
+      }
+    } else {
+      store(thread, kSeen, load(thread, kSeen) + 1);
+    }
+  }
+  return trace;
+}
+
+TEST(SlotsMadeLocks, AreThoseOfThreads) {
+  const std::uint64_t cases = from_environment("SOOTH_CASES", 10'000);
+  const std::uint64_t first_seed = from_environment("SOOTH_SEED", 1);
+  std::uint64_t locks = 0, reversible = 0, reused = 0;
+  for (std::uint64_t seed = first_seed; seed < first_seed + cases; ++seed) {
+    const MadeTrace trace = threads_with_made_locks(seed);
+    Batch batch;
+    batch.events = trace.events;
+    batch.values = trace.values;
+    ThreadSlots slots;
+    slots.follow(batch);
+    std::vector<Event> buffer;
+    MadeLockFinder by_slot, by_thread;
+    by_slot.consume(batch, slots.renamed(batch, buffer));
+    by_thread.consume(batch);
+    const std::vector<MadeLock> found = by_slot.finish(), expected = by_thread.finish();
+    ASSERT_EQ(found.size(), expected.size()) << "SOOTH_SEED=" << seed << " SOOTH_CASES=1\n"
+                                             << print_trace(trace.events);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const auto facts = [](const MadeLock& lock) {
+        return std::tuple(lock.object, lock.excludes, lock.reversible, lock.meant, lock.words.size());
+      };
+      ASSERT_EQ(facts(found[i]), facts(expected[i])) << "SOOTH_SEED=" << seed << " SOOTH_CASES=1\n"
+                                                     << print_trace(trace.events);
+      ASSERT_EQ(found[i].steps, expected[i].steps) << "SOOTH_SEED=" << seed << " SOOTH_CASES=1\n"
+                                                   << print_trace(trace.events);
+      reversible += found[i].reversible ? 1 : 0;
+    }
+    locks += found.size();
+    const auto forks =
+        std::count_if(trace.events.begin(), trace.events.end(), [](const Event& e) { return e.op == Op::kFork; });
+    reused += slots.count() < static_cast<std::size_t>(forks) + 1 ? 1 : 0;
+  }
+  std::cout << cases << " traces, " << locks << " locks, " << reversible << " reversible, " << reused
+            << " traces with a slot used again\n";
+  if (cases >= 1'000) {  // or nothing was compared
+    EXPECT_GE(locks * 2, cases);
+    EXPECT_GE(reused * 2, cases);
   }
 }
 
