@@ -72,6 +72,7 @@ void SplitSections::consume(const AccessRecord& record, std::uint64_t block) {
   switch (event.op) {
     case Op::kAcquire: begin(record, block); break;
     case Op::kRelease: end(event); break;
+    case Op::kEnd: forget(event.thread); break;
     case Op::kRead:
     case Op::kWrite:
     case Op::kAtomicLoad:
@@ -92,6 +93,12 @@ void SplitSections::begin(const AccessRecord& record, std::uint64_t block) {
     section->held.push_back({open->acquire.event.object, open->acquire.id});
   }
   open_[raw(event.thread)].push_back(std::move(section));
+}
+
+// No section of the thread follows.
+void SplitSections::forget(ThreadId thread) {
+  open_.erase(raw(thread));
+  before_.erase(before_.lower_bound({raw(thread), 0}), before_.lower_bound({raw(thread) + 1, 0}));
 }
 
 void SplitSections::end(const Event& event) {

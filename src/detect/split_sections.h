@@ -76,6 +76,7 @@ class SplitSections {
   static Place place_of(const Section& section) { return {section.acquire.event.site, section.acquire.stack}; }
   void begin(const AccessRecord& record, std::uint64_t block);
   void end(const Event& event);
+  void forget(ThreadId thread);
   void touch(const Event& event);
   // Calls `take(split, other)` for each split and place of a section that fits; ends after kMostLooks.
   template <typename Take>

@@ -18,6 +18,11 @@ class MustClocks {
   void learn(const Event& event) {
     order_.incoming(event);
     order_.outgoing(event);
+    if (event.op == Op::kEnd) {
+      clocks_.rest(event.thread);
+    } else if (event.op == Op::kJoin) {
+      clocks_.rest(static_cast<ThreadId>(event.object));  // it was asked for once more
+    }
   }
 
   // MustOrder's host.

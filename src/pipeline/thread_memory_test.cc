@@ -152,7 +152,7 @@ TEST(ThreadMemory, SoDoTheyInAStoredTrace) {
     ShortThreads reader(threads, Joined::kAtOnce);
     return peak_of(reader, analyses, nullptr, open);
   };
-  for (const char* analyses : {"hb", "hybrid", "wcp", "deadlock", "lockset", "misuse"}) {
+  for (const char* analyses : {"hb", "hybrid", "wcp", "deadlock", "lockset", "misuse", "atomicity"}) {
     const std::size_t few = peak(kFew, analyses), many = peak(kMany, analyses);
     EXPECT_LT(static_cast<double>(many) - static_cast<double>(few), kBytesPerThread * (kMany - kFew))
         << analyses << ": " << few << " and " << many << " bytes";
