@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -89,6 +90,11 @@ int run(int argc, char** argv) {
 }  // namespace sooth
 
 int main(int argc, char** argv) {
+  // A file that may not grow any more (ulimit -f) is an error, with a sentence, and no end without one that leaves
+  // temporary folders behind. A handler, as programs that we start would inherit that the signal is ignored.
+  if (std::signal(SIGXFSZ, [](int) {}) == SIG_IGN) {
+    std::signal(SIGXFSZ, SIG_IGN);
+  }
   try {
     return sooth::delivered(sooth::run(argc, argv));
   } catch (const std::bad_alloc&) {

@@ -81,6 +81,10 @@ def ended_recordings(lab):
     check("(ulimit -f)" in end.stderr and "disk was full" not in end.stderr, end.stderr)
     end = lab.tool("analyze", "limited", "--with", "hb", "--format", "json")
     check(json.loads(end.stdout)["incomplete"] is True, "a limit on files ended the recording")
+    # The limit is ours, too: a sentence, and nothing half written.
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 10, 1 << 10))
+    end = lab.tool("analyze", "limited", "--with", "hb", "--format", "html", "-o", "page.html", expect=70, preexec_fn=limit)
+    check("File too large" in end.stderr and not [name for name in os.listdir(lab.scratch) if name.startswith("page")], end.stderr)
 
 
 DAEMON = """
