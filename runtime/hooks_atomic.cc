@@ -301,7 +301,9 @@ void store_seen(T* expected, T seen, uptr pc) {
   *expected = seen;
 }
 
-void fence(int order, uptr pc) {
+}  // namespace
+
+void sooth::rt::fence(int order, uptr pc) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   Thread* t = current();
   if (t == nullptr || !is_synchronisation_seen(t)) return;
@@ -310,8 +312,6 @@ void fence(int order, uptr pc) {
   if (weak_run::is_on()) weak_run::fence(t, weak_order(order));
   write_event(t, pc, Shape::of(Op::kFence, order_of(order)), 0);
 }
-
-}  // namespace
 
 void sooth::rt::restart_atomics_after_fork() {
   for (Shard& shard : shards_) shard.lock.reset();

@@ -85,6 +85,7 @@ int lock_mutex_in_turn(Thread* t, pthread_mutex_t* mutex);
 void release_through(u32* word, uptr pc);
 void acquire_through(const u32* word, uptr pc);
 void acquire_through(const u64* word, uptr pc);
+void fence(int order, uptr pc);
 
 // wrap_cond.cc
 int wait_cond(Thread* t, uptr pc, pthread_cond_t* cond, pthread_mutex_t* mutex);

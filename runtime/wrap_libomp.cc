@@ -4,6 +4,7 @@
 #include "runtime/intercept.h"
 #include "runtime/locks.h"
 #include "runtime/ompt.h"
+#include "runtime/sync.h"
 
 using namespace sooth;
 using namespace sooth::rt;
@@ -98,6 +99,12 @@ SOOTH_INTERCEPT(void, __kmpc_ordered, void* where, int thread) {
 SOOTH_INTERCEPT(void, __kmpc_end_ordered, void* where, int thread) {
   if (Thread* t = current(); is_in_region(t)) before(t, SOOTH_CALLER, team_->ordered());
   real___kmpc_end_ordered(where, thread);
+}
+
+// A fence. Whether it orders anything depends on the atomics around it.
+SOOTH_INTERCEPT(void, __kmpc_flush, void* where) {
+  if (current() == nullptr) return real___kmpc_flush(where);
+  fence(__ATOMIC_SEQ_CST, SOOTH_CALLER);
 }
 
 // Reductions. With few threads each adds what it has, atomically or under a lock. With more they are the leaves of a tree:
