@@ -49,6 +49,7 @@ enum Scope : int { kBegin = 1, kEnd = 2 };
 enum Region : int { kTaskwait = 5, kTaskgroup = 6, kReduction = 7 };  // all others are barriers
 enum Status : int { kComplete = 1, kYield, kCancel, kDetach, kEarlyFulfill, kLateFulfill, kSwitch, kTaskwaitComplete };
 enum Flag : u32 { kInitial = 1, kExplicit = 4, kUndeferred = 0x08000000, kFinal = 0x20000000, kMerged = 0x80000000 };
+enum ParallelFlag : u32 { kLeague = 0x40000000 };
 enum ThreadType : int { kWorker = 2 };
 
 bool is_barrier(int kind) { return kind != kTaskwait && kind != kTaskgroup && kind != kReduction; }
@@ -107,7 +108,9 @@ class Pool {
 
 struct PooledTeam : Team {
   uptr pc;
-  bool nested;  // other threads may run regions beside it
+  bool nested;     // other threads may run regions beside it
+  bool is_league;  // its threads are the first ones of teams
+  bool in_league;  // a team of one: only its first thread comes, whatever number libomp names
   PooledTeam* next;
 };
 
@@ -149,13 +152,17 @@ void thread_begins(int type, Data*) {
   if (t != nullptr && type == kWorker) turn::leave(t);  // to where it waits for its first region
 }
 
-void parallel_begins(Data*, const void*, Data* parallel, unsigned, int, const void* codeptr) {
+void parallel_begins(Data*, const void*, Data* parallel, unsigned, int flags, const void* codeptr) {
   Thread* t = current();
   if (t == nullptr) return;
   PooledTeam* team = teams_.get();
   team->number = new_message(Team::kMessages);
   team->pc = place_of(codeptr);
-  team->nested = team_ != nullptr && team_->threads > 1;
+  team->is_league = (static_cast<u32>(flags) & kLeague) != 0;
+  if (team->is_league) in_libomp_.league = team;
+  const auto* around = static_cast<PooledTeam*>(team_);
+  team->in_league = around != nullptr && around->is_league;
+  team->nested = around != nullptr && (around->threads > 1 || around->in_league);
   parallel->ptr = static_cast<Team*>(team);
   before(t, team->pc, team->start());
 }
@@ -169,6 +176,7 @@ void parallel_ends(Data* parallel, Data*, int, const void* codeptr) {
   after(t, pc, team->end());
   after(t, pc, team->tasks());
   drop_origins(t, pc, *team);
+  if (in_libomp_.league == team) in_libomp_.league = nullptr;
   parallel->ptr = nullptr;
   teams_.give(static_cast<PooledTeam*>(team));
 }
@@ -195,6 +203,8 @@ void implicit_task(int scope, Data* parallel, Data* data, unsigned threads, unsi
     turn::hold(t);
     Task* task = tasks_.get();
     task->team = parallel == nullptr ? nullptr : static_cast<Team*>(parallel->ptr);
+    // libomp does not tell it where the league has one team.
+    if (task->team == nullptr && (flags & kInitial) != 0) task->team = in_libomp_.league;
     task->context.children = new_message();
     data->ptr = task;
     enter_task(task);
@@ -205,7 +215,7 @@ void implicit_task(int scope, Data* parallel, Data* data, unsigned threads, unsi
         make_apart(t, task, of(__builtin_frame_address(0)) + 2 * sizeof(uptr));
       after(t, place_of(nullptr), team->start());
       if (!is_league) {
-        team->threads = threads;
+        team->threads = static_cast<PooledTeam*>(team)->in_league ? 1 : threads;
         team->assembles = true;
         assemble(t, team);
       }
@@ -439,5 +449,7 @@ Tool* sooth_ompt_start_tool(unsigned, const char*) {
   find_library(libomp_, SOOTH_CALLER);
   // Threads that spin while they wait keep the processor from the one whose turn it is.
   if (turn::taken()) setenv("KMP_BLOCKTIME", "0", 0);
+  // So do those that libomp starts for target regions with `nowait`. Without them any thread of the region runs these.
+  setenv("LIBOMP_USE_HIDDEN_HELPER_TASK", "0", 1);
   return &tool_;
 }

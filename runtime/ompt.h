@@ -10,6 +10,7 @@ struct InLibomp {
   u32 barrier;     // calls, inside of each other, with barriers that are not the one at the end of the region
   u32 dimensions;  // of the doacross loop
   bool reduces;    // a reduction is under way, which has messages of its own
+  Team* league;    // that the thread has begun: its first thread may not be told
   void (*combine)(void*, void*);
   u64 handed_on;  // message of what the region's tasks have collected, where the thread hands its part on; 0: nowhere
 };

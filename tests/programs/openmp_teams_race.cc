@@ -3,6 +3,7 @@
 // FLAGS: -fopenmp
 // LEVELS: 1
 // NEEDS: gcc>=12
+// NEEDS: clang>=14
 #include <omp.h>
 #include <stdio.h>
 
