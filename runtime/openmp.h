@@ -134,6 +134,12 @@ void exclude(Thread* t, const Order& order);    // ... and its like does not run
 void include(Thread* t, const Order& order);    // ... but may again
 void tell_done(Thread* t, const Order& order);  // it is done, or the event that it waits for came about
 
+// The places that a construct depends on, as libgomp's interface has them; `depend` may be nullptr.
+u32 count_dependences(void** depend);
+Dependence dependence(void** depend, u32 i);
+// What the thread's own tasks did to them is done.
+void receive_all(Thread* t, uptr pc, void** depend);
+
 // Two tasks that a thread runs one after the other have the same stack and thread-local variables, and neither sees what is
 // the other's: as if it were allocated anew.
 // The stack: all below `top`.

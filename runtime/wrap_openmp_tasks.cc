@@ -78,6 +78,13 @@ void receive(Thread* t, const Order& order) {
   }
 }
 
+void receive_all(Thread* t, uptr pc, void** depend) {
+  for (u32 i = 0; i < count_dependences(depend); ++i) {
+    Dependence place = dependence(depend, i);
+    receive(t, {context_->children, 0, nullptr, pc, 1, &place});
+  }
+}
+
 void exclude(Thread* t, const Order& order) {
   for (u32 i = 0; i < order.dependences; ++i)
     if (order.places[i].kind == Kind::kExcludes)
@@ -142,6 +149,27 @@ void close_group(Thread* t, uptr pc) {
   Context& context = *context_;
   after(t, pc, context.group);
   if (--context.depth < Context::kGroups) context.group = context.outer[context.depth];
+}
+
+// { count, writers, places... }, or { 0, count, writers, excluding, readers, places..., objects... } where an object is
+// { place, kind }. Writers come first.
+u32 count_dependences(void** depend) {
+  return depend == nullptr ? 0 : static_cast<u32>(reinterpret_cast<uptr>(depend[depend[0] == nullptr ? 1 : 0]));
+}
+Dependence dependence(void** depend, u32 i) {
+  constexpr uptr kObjectReads = 1, kObjectExcludes = 4, kObjectShares = 5;
+  auto number = [&](u32 at) { return static_cast<u32>(reinterpret_cast<uptr>(depend[at])); };
+  bool extended = depend[0] == nullptr;
+  void* place = depend[(extended ? 5 : 2) + i];
+  u32 writers = number(extended ? 2 : 1), excluding = extended ? number(3) : 0;
+  if (i < writers) return {reinterpret_cast<uptr>(place), Kind::kWrites};
+  if (i < writers + excluding) return {reinterpret_cast<uptr>(place), Kind::kExcludes};
+  if (!extended || i < writers + excluding + number(4)) return {reinterpret_cast<uptr>(place), Kind::kReads};
+  auto* object = static_cast<uptr*>(place);
+  return {object[0], object[1] == kObjectReads      ? Kind::kReads
+                     : object[1] == kObjectExcludes ? Kind::kExcludes
+                     : object[1] == kObjectShares   ? Kind::kShares
+                                                    : Kind::kWrites};
 }
 
 }  // namespace sooth::rt::openmp
@@ -283,28 +311,6 @@ void copy_task(void* to, void* from) {
   task->copy(static_cast<char*>(to) + task->offset, task->original);
 }
 
-// { count, writers, places... }, or { 0, count, writers, excluding, readers, places..., objects... } where an object is
-// { place, kind }. Writers come first.
-constexpr uptr kObjectReads = 1, kObjectExcludes = 4, kObjectShares = 5;
-
-u32 count_dependences(void** depend) {
-  return depend == nullptr ? 0 : static_cast<u32>(reinterpret_cast<uptr>(depend[depend[0] == nullptr ? 1 : 0]));
-}
-Dependence dependence(void** depend, u32 i) {
-  auto number = [&](u32 at) { return static_cast<u32>(reinterpret_cast<uptr>(depend[at])); };
-  bool extended = depend[0] == nullptr;
-  void* place = depend[(extended ? 5 : 2) + i];
-  u32 writers = number(extended ? 2 : 1), excluding = extended ? number(3) : 0;
-  if (i < writers) return {reinterpret_cast<uptr>(place), Kind::kWrites};
-  if (i < writers + excluding) return {reinterpret_cast<uptr>(place), Kind::kExcludes};
-  if (!extended || i < writers + excluding + number(4)) return {reinterpret_cast<uptr>(place), Kind::kReads};
-  auto* object = static_cast<uptr*>(place);
-  return {object[0], object[1] == kObjectReads      ? Kind::kReads
-                     : object[1] == kObjectExcludes ? Kind::kExcludes
-                     : object[1] == kObjectShares   ? Kind::kShares
-                                                    : Kind::kWrites};
-}
-
 // Memory for a task with `size` bytes of arguments: how much, and where in it the arguments begin.
 struct Layout {
   long alignment;
@@ -414,11 +420,7 @@ SOOTH_INTERCEPT(void, GOMP_taskwait, void) {
 SOOTH_INTERCEPT(void, GOMP_taskwait_depend, void** depend) {
   Thread* t = current_in_libgomp();
   call_waiting(t, SOOTH_CALLER, [&] { real_GOMP_taskwait_depend(depend); });
-  if (t == nullptr || context_ == nullptr) return;
-  for (u32 i = 0; i < count_dependences(depend); ++i) {
-    Dependence place = dependence(depend, i);
-    receive(t, {context_->children, 0, nullptr, SOOTH_CALLER, 1, &place});
-  }
+  if (t != nullptr && context_ != nullptr) receive_all(t, SOOTH_CALLER, depend);
 }
 SOOTH_INTERCEPT(void, GOMP_taskgroup_start, void) {
   real_GOMP_taskgroup_start();
