@@ -51,6 +51,7 @@ BENCHMARKS = [
     Benchmark("budgets", "whether `sooth run --budget` ends in time; needs an idle machine"),
     Benchmark("compare", "races and false alarms of Sooth, ThreadSanitizer, Helgrind and DRD; scripts/compare.sh installs these"),
     Benchmark("openmp", "what a parallel region of OpenMP costs in a serial recording"),
+    Benchmark("archer", "races and false alarms in OpenMP programs: Sooth, gcc's ThreadSanitizer, clang's with ARCHER"),
     Benchmark("plain", "races and false alarms in programs as they are: Sooth, Helgrind and DRD"),
     Benchmark("programs", "records and analyses programs of the distribution", places=REAL),
     Benchmark("rdit", "what a missing part of a trace costs each analysis"),

@@ -103,11 +103,12 @@ def run_sooth(truth, options, binary, *flags):
     return Answer(*truth.split(proven), sorted(suspected - proven), seconds, "")
 
 
-def ask_tsan(truth, options, work, runs):
-    binary = build(truth, work, options.limit, gcc, "-fsanitize=thread")
+def ask_tsan(truth, options, work, runs, driver=gcc, environment=None):
+    binary = build(truth, work, options.limit, driver, "-fsanitize=thread")
     reported, begin = set(), time.monotonic()
     for _ in range(runs):
-        _, errors = execute([binary, *truth.program.arguments], options.limit, binary.parent, {"TSAN_OPTIONS": programs.Tsan.OPTIONS})
+        _, errors = execute([binary, *truth.program.arguments], options.limit, binary.parent,
+                            {"TSAN_OPTIONS": programs.Tsan.OPTIONS, **(environment or {})})
         for report in errors.split("==================\n"):
             if report.startswith("WARNING: ThreadSanitizer: data race") or report.startswith("WARNING: ThreadSanitizer: heap-use-after-free"):
                 stacks = programs.Tsan._stacks(report)
