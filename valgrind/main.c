@@ -362,6 +362,16 @@ static Bool find_access(const Block* b, const IRStmt* st, IRExpr** address, IREx
       *size = sizeofIRType(typeOfIRExpr(b->out->tyenv, st->Ist.StoreG.details->data));
       *is_write = True;
       break;
+    case Ist_Dirty: {
+      /* Of 10 bytes: `long double`. */
+      const IRDirty* d = st->Ist.Dirty.details;
+      if (d->mFx == Ifx_None) return False;
+      *address = d->mAddr;
+      *guard = d->guard->tag == Iex_Const ? NULL : d->guard;
+      *size = (UInt)d->mSize;
+      *is_write = d->mFx != Ifx_Read;
+      break;
+    }
     default: return False;
   }
   /* `call *[m]` and `push [m]` read first. */
@@ -422,6 +432,14 @@ static void tell_end(Block* b) {
   addStmtToIRSB(b->out, IRStmt_Dirty(d));
 }
 
+/* `movss` and `movsd` clear the register before they load into it. Executed again from their begin they do the same. */
+static Bool clears_vector(const IRStmt* st) {
+  Int at;
+  if (st->tag != Ist_Put || st->Ist.Put.data->tag != Iex_Const) return False;
+  at = st->Ist.Put.offset;
+  return at >= (Int)offsetof(VexGuestAMD64State, guest_YMM0) && at < (Int)offsetof(VexGuestAMD64State, guest_YMM16);
+}
+
 static IRSB* instrument(VgCallbackClosure* closure, IRSB* in, const VexGuestLayout* layout, const VexGuestExtents* extents,
                         const VexArchInfo* host, IRType guest_word, IRType host_word) {
   Block b;
@@ -442,7 +460,7 @@ static IRSB* instrument(VgCallbackClosure* closure, IRSB* in, const VexGuestLayo
       if (find_access(&b, st, &address, &guard, &is_write, &size)) tell_parts(&b, address, is_write, size, guard);
       if (st->tag == Ist_Store || st->tag == Ist_StoreG || st->tag == Ist_Dirty || st->tag == Ist_CAS ||
           st->tag == Ist_PutI ||
-          (st->tag == Ist_Put && st->Ist.Put.offset != (Int)offsetof(VexGuestAMD64State, guest_RIP)))
+          (st->tag == Ist_Put && st->Ist.Put.offset != (Int)offsetof(VexGuestAMD64State, guest_RIP) && !clears_vector(st)))
         b.has_changed = True;
     }
     addStmtToIRSB(b.out, st);

@@ -238,6 +238,39 @@ def engine_runs_openmp(bench):
     check(rungs.pop("hits", "") == "predicted" and set(rungs.values()) <= {"suspected"}, rungs)
 
 
+# One thread only reads: by instructions that clear the register first, and into that of the floating point unit.
+FLOATING = """
+#include <pthread.h>
+#include <stdio.h>
+float single; double pair; long double extended;
+float a; double b; long double c;
+static void* look(void*) {
+  a = single;
+  b = pair;
+  c = extended;
+  return nullptr;
+}
+int main() {
+  pthread_t thread;
+  pthread_create(&thread, nullptr, look, nullptr);
+  single = 1;
+  pair = 2;
+  extended = 3;
+  pthread_join(thread, nullptr);
+  puts("done");
+}
+"""
+
+
+def engine_sees_floating_point(bench):
+    for level in ("-O0", "-O2"):
+        bench.build("floating", FLOATING, level)
+        done = bench.run("run", "--no-rerun", "--store", "floating.json", "--engine", "valgrind", "--", "./floating")
+        check(done.returncode == 66 and done.stdout == "done\n", done.stdout + done.stderr)
+        found = {f["accesses"][0].get("variable") for f in bench.report("floating.json")["findings"] if f["rung"] != "suspected"}
+        check({"single", "pair", "extended"} <= found, (level, found))
+
+
 def engine_queues_signals(bench):
     """None of a thousand values is lost while the thread that they are sent to waits for its turn."""
     programs = os.path.join(SOURCE, "tests/programs")
