@@ -33,10 +33,8 @@ std::optional<std::uint64_t> address_of(const llvm::Constant& pointer, const llv
 std::optional<std::uint8_t> byte_of(const llvm::Constant* constant, const llvm::DataLayout& layout,
                                     std::uint64_t offset, const DeepProgram& program, std::uint32_t module) {
   for (;;) {
-    if (llvm::isa<llvm::UndefValue>(constant)) {
-      return std::nullopt;
-    }
-    if (constant->isNullValue()) {
+    // Files have zeros where nothing is said.
+    if (constant->isNullValue() || llvm::isa<llvm::UndefValue>(constant)) {
       return std::uint8_t{0};
     }
     if (const auto* integer = llvm::dyn_cast<llvm::ConstantInt>(constant)) {

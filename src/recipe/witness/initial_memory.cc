@@ -33,7 +33,8 @@ class InitialMemoryBuilder {
   void write(const llvm::Constant& value, std::uint64_t offset) {
     llvm::Type* const type = value.getType();
     const std::uint64_t size = layout_.getTypeStoreSize(type);
-    if (value.isNullValue()) {  // padding as well: what is not initialised otherwise is zero
+    // Padding as well. Files have zeros where nothing is said.
+    if (value.isNullValue() || llvm::isa<llvm::UndefValue>(value)) {
       std::fill_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), layout_.getTypeAllocSize(type),
                   std::int16_t{0});
     } else if (const auto* number = llvm::dyn_cast<llvm::ConstantInt>(&value)) {
@@ -54,17 +55,30 @@ class InitialMemoryBuilder {
   void write_parts(const llvm::ConstantAggregate& value, std::uint64_t offset) {
     if (const auto* type = llvm::dyn_cast<llvm::StructType>(value.getType())) {
       const llvm::StructLayout* parts = layout_.getStructLayout(const_cast<llvm::StructType*>(type));
+      pad(offset, layout_.getTypeAllocSize(value.getType()));
       for (unsigned i = 0; i < value.getNumOperands(); ++i) {
-        write(*value.getOperand(i), offset + parts->getElementOffset(i));
+        write_part(*value.getOperand(i), offset + parts->getElementOffset(i));
       }
       return;
     }
     if (!llvm::isa<llvm::ConstantArray>(value)) {
       return;  // elements of vectors need not lie one behind the other
     }
+    pad(offset, layout_.getTypeAllocSize(value.getType()));
     for (unsigned i = 0; i < value.getNumOperands(); ++i) {
-      write(*value.getOperand(i), offset + i * layout_.getTypeAllocSize(value.getOperand(i)->getType()));
+      write_part(*value.getOperand(i), offset + i * layout_.getTypeAllocSize(value.getOperand(i)->getType()));
     }
+  }
+
+  void pad(std::uint64_t offset, std::uint64_t size) {
+    std::fill_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), size, std::int16_t{0});
+  }
+
+  // Of something that is padded.
+  void write_part(const llvm::Constant& value, std::uint64_t offset) {
+    std::fill_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), layout_.getTypeStoreSize(value.getType()),
+                InitialMemory::kUnknown);
+    write(value, offset);
   }
 
   void write_pointer(const llvm::Constant& value, std::uint64_t offset, std::uint64_t size) {
