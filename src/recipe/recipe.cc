@@ -14,13 +14,23 @@
 namespace sooth {
 namespace {
 
-// Asks about dynamic pairs until one is a race.
+// Two accesses that neither simple orders bring together nor anything else keeps apart.
+struct OpenPair {
+  RaceTarget targets[2];
+  EventIndex second = kNoEvent;
+};
+
+// Asks about dynamic pairs until one is a race: about all of them without the solver first, which is cheap.
 class Asking {
  public:
-  Asking(const RecipeModel& model, ExprTable& table, const RecipeOptions& options, RecipePair& result)
-      : model_(model), table_(table), options_(options), windows_(model.index(), options.window), result_(result) {
-    result_.answer = RecipePair::Answer::kNoRace;
-  }
+  Asking(const RecipeModel& model, ExprTable& table, const RecipeOptions& options, RecipePair& result,
+         std::vector<OpenPair>& open)
+      : model_(model),
+        table_(table),
+        options_(options),
+        windows_(model.index(), options.window),
+        result_(result),
+        open_(open) {}
 
   // False: no more is to be asked.
   bool ask(const RaceTarget (&targets)[2], EventIndex second) {
@@ -32,13 +42,51 @@ class Asking {
       return stop(kOutOfTime);
     }
     ++result_.asked;
-    bool by_solver = false;
-    const auto begin = std::chrono::steady_clock::now();
     const Window window = windows_.window(second);
-    ValuePrediction prediction = predict_value_race(model_, table_, targets, options_, &window, &by_solver);
-    if (by_solver) {
-      result_.asking += std::chrono::steady_clock::now() - begin;
+    ValuePrediction prediction =
+        predict_value_race(model_, table_, targets, options_, &window, nullptr, RecipeEffort::kTries);
+    const Unknown* unknown = std::get_if<Unknown>(&prediction);
+    if (unknown != nullptr && unknown->reason.empty()) {
+      open_.push_back({{targets[0], targets[1]}, second});
+      return true;
     }
+    return settle(targets, std::move(prediction), false);
+  }
+
+  // What the solver has to decide.
+  void ask_solver() {
+    for (const OpenPair& open : open_) {
+      if (result_.answer == RecipePair::Answer::kRace) {
+        return;
+      }
+      if (options_.out_of_time && options_.out_of_time()) {
+        stop(kOutOfTime);
+        return;
+      }
+      RecipeOptions options = options_;
+      options.try_out = false;
+      options.solver_timeout = std::max(
+          options_.solver_timeout / (std::int64_t{1} << std::min<std::uint64_t>(result_.unknown, kMostHalvings)),
+          std::min(options_.solver_timeout, kShortest));
+      bool by_solver = false;
+      const auto begin = std::chrono::steady_clock::now();
+      const Window window = windows_.window(open.second);
+      ValuePrediction prediction = predict_value_race(model_, table_, open.targets, options, &window, &by_solver);
+      if (by_solver) {
+        result_.asking += std::chrono::steady_clock::now() - begin;
+      }
+      settle(open.targets, std::move(prediction), by_solver);
+    }
+  }
+
+  const Windows& windows() const { return windows_; }
+
+ private:
+  static constexpr std::uint64_t kMostHalvings = 20;
+  static constexpr std::chrono::milliseconds kShortest{100};
+
+  // Whether more is to be asked.
+  bool settle(const RaceTarget (&targets)[2], ValuePrediction&& prediction, bool by_solver) {
     if (Unknown* unknown = std::get_if<Unknown>(&prediction)) {
       result_.answer = RecipePair::Answer::kUnknown;
       result_.why = std::move(unknown->reason);
@@ -46,21 +94,19 @@ class Asking {
       return true;
     }
     ++(by_solver ? result_.by_solver : result_.before_solver);
-    if (ValueWitness* witness = std::get_if<ValueWitness>(&prediction)) {
-      result_.answer = RecipePair::Answer::kRace;
-      result_.witness = std::move(*witness);
-      result_.why.clear();
-      for (const int i : {0, 1}) {
-        result_.when[i] = deciding_reads(targets[i], *result_.witness);
-      }
-      return false;
+    ValueWitness* witness = std::get_if<ValueWitness>(&prediction);
+    if (witness == nullptr) {
+      return true;
     }
-    return true;
+    result_.answer = RecipePair::Answer::kRace;
+    result_.witness = std::move(*witness);
+    result_.why.clear();
+    for (const int i : {0, 1}) {
+      result_.when[i] = deciding_reads(targets[i], *result_.witness);
+    }
+    return false;
   }
 
-  const Windows& windows() const { return windows_; }
-
- private:
   bool stop(std::string why) {
     result_.answer = RecipePair::Answer::kUnknown;
     result_.why = std::move(why);
@@ -114,6 +160,7 @@ class Asking {
   const RecipeOptions& options_;
   const Windows windows_;
   RecipePair& result_;
+  std::vector<OpenPair>& open_;
 };
 
 // Runs decide(i, table) for all i below `count` in several threads, each with expressions of its own.
@@ -156,11 +203,13 @@ class Finder {
     result_.locked = candidates.locked();
     std::vector<char> left_out(candidates.size());
     result_.pairs.resize(candidates.size());
+    std::vector<std::vector<OpenPair>> open(candidates.size());
     for_all(candidates.size(), model_, options_, 0, candidates.size(), [&](std::size_t i, ExprTable& table) {
       RecipePair& pair = result_.pairs[i];
+      pair.answer = RecipePair::Answer::kNoRace;
       pair.places[0] = executed(candidates.sites(i).low);
       pair.places[1] = executed(candidates.sites(i).high);
-      Asking asking(model_, table, options_, pair);
+      Asking asking(model_, table, options_, pair, open[i]);
       StopPoll poll(options_.out_of_time);
       RaceCandidates::Pairs pairs(
           candidates, i, [&](EventIndex second) { return asking.windows().begin(second); }, &poll);
@@ -175,6 +224,7 @@ class Finder {
       }
       left_out[i] = pairs.left_out() ? 1 : 0;
     });
+    ask_solver(0, open);
     count_far(0, left_out);
   }
 
@@ -196,13 +246,15 @@ class Finder {
     for (const DetourCandidates::Places& places : candidates.all()) {
       left_out.push_back(places.left_out ? 1 : 0);
     }
+    std::vector<std::vector<OpenPair>> open(candidates.all().size());
     for_all(candidates.all().size(), model_, options_, first, result_.pairs.size(),
             [&](std::size_t i, ExprTable& table) {
               const DetourCandidates::Places& places = candidates.all()[i];
               RecipePair& pair = result_.pairs[first + i];
+              pair.answer = RecipePair::Answer::kNoRace;
               pair.places[0] = places.places[0];
               pair.places[1] = places.places[1];
-              Asking asking(model_, table, options_, pair);
+              Asking asking(model_, table, options_, pair, open[i]);
               for (const DetourCandidates::Pair& next : places.pairs) {
                 if (!asking.ask(next.targets,
                                 std::max(candidates.place(next.targets[0]), candidates.place(next.targets[1])))) {
@@ -210,6 +262,7 @@ class Finder {
                 }
               }
             });
+    ask_solver(first, open);
     count_far(first, left_out);
   }
 
@@ -236,6 +289,20 @@ class Finder {
     return std::minmax({site_key(a), site_key(b)});
   }
 
+  // About what was left open of the pairs of places from `first` on.
+  void ask_solver(std::size_t first, std::vector<std::vector<OpenPair>>& open) {
+    std::vector<std::size_t> left;
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      if (!open[i].empty() && result_.pairs[first + i].answer != RecipePair::Answer::kRace) {
+        left.push_back(i);
+      }
+    }
+    for_all(left.size(), model_, options_, result_.pairs.size() - left.size(), result_.pairs.size(),
+            [&](std::size_t i, ExprTable& table) {
+              Asking(model_, table, options_, result_.pairs[first + left[i]], open[left[i]]).ask_solver();
+            });
+  }
+
   std::uint64_t max_distance() const { return options_.window == 0 ? model_.index().size() : options_.window / 2; }
 
   void count_far(std::size_t first, const std::vector<char>& left_out) {
@@ -254,7 +321,8 @@ class Finder {
 }  // namespace
 
 ValuePrediction predict_value_race(const RecipeModel& model, ExprTable& table, const RaceTarget (&targets)[2],
-                                   const RecipeOptions& options, const Window* window, bool* by_solver) {
+                                   const RecipeOptions& options, const Window* window, bool* by_solver,
+                                   RecipeEffort effort) {
   const Window whole = window == nullptr ? Window(model.index()) : *window;
   StopPoll poll(options.out_of_time);
   RecipeFormula formula(model, table, whole, targets, {options.solver_timeout, options.out_of_time}, &poll);
@@ -269,6 +337,9 @@ ValuePrediction predict_value_race(const RecipeModel& model, ExprTable& table, c
   }
   if (poll.stopped()) {
     return Unknown{kOutOfTime};
+  }
+  if (effort == RecipeEffort::kTries) {
+    return Unknown{""};
   }
   if (by_solver != nullptr) {
     *by_solver = true;

@@ -25,7 +25,8 @@ struct RecipeOptions {
   std::uint64_t window = 2'000;
   // Simple orders are tried before the solver is asked. That only saves time: without it the answers are the same.
   bool try_out = true;
-  // For each question to the solver. What it cannot answer in that time is unknown.
+  // For a question to the solver; half of it for the next one about the same places when it had no answer, and so on. What
+  // it cannot answer in that time is unknown.
   std::chrono::milliseconds solver_timeout{10'000};
   // Dynamic pairs that are tried for two places before their answer is "unknown".
   std::uint64_t max_pairs = 100;
@@ -38,12 +39,17 @@ struct RecipeOptions {
 
 using ValuePrediction = std::variant<ValueWitness, Infeasible, Unknown>;
 
+enum class RecipeEffort : std::uint8_t {
+  kTries,  // the solver is not asked: Unknown without a reason is what it would have to decide
+  kAll,
+};
+
 // Whether both targets, which conflict, can be next after a reordering of the window, with whatever values its reads
 // see: docs/recipe.md. `table` is a copy of the program's expressions, which grows. `by_solver` is told whether the
 // solver was asked.
 ValuePrediction predict_value_race(const RecipeModel& model, ExprTable& table, const RaceTarget (&targets)[2],
                                    const RecipeOptions& options, const Window* window = nullptr,
-                                   bool* by_solver = nullptr);
+                                   bool* by_solver = nullptr, RecipeEffort effort = RecipeEffort::kAll);
 
 // Where an access stands in the program.
 struct RecipePlace {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -29,25 +30,26 @@ class LazySolver {
       : limit_(limit),
         poll_(limit_.out_of_time),
         deadline_(std::chrono::steady_clock::now() + limit.timeout),
-        arithmetic_(arithmetic),
-        solver_(context_, z3::solver::simple()) {}
+        arithmetic_(arithmetic) {}
 
-  z3::context& context() { return context_; }
+  z3::context& context() { return engine().context; }
 
   std::uint32_t add_node() { return nodes_++; }
   std::uint32_t add_flag() { return flags_++; }
   z3::expr node(std::uint32_t number) {
-    while (node_names_.size() <= number) {
-      node_names_.push_back(
-          context_.constant(context_.int_symbol(static_cast<int>(node_names_.size())), context_.int_sort()));
+    Engine& z = engine();
+    while (z.node_names.size() <= number) {
+      z.node_names.push_back(
+          z.context.constant(z.context.int_symbol(static_cast<int>(z.node_names.size())), z.context.int_sort()));
     }
-    return node_names_[static_cast<unsigned>(number)];
+    return z.node_names[static_cast<unsigned>(number)];
   }
   z3::expr flag(std::uint32_t number) {
-    while (flag_names_.size() <= number) {
-      flag_names_.push_back(context_.bool_const(("f" + std::to_string(flag_names_.size())).c_str()));
+    Engine& z = engine();
+    while (z.flag_names.size() <= number) {
+      z.flag_names.push_back(z.context.bool_const(("f" + std::to_string(z.flag_names.size())).c_str()));
     }
-    return flag_names_[static_cast<unsigned>(number)];
+    return z.flag_names[static_cast<unsigned>(number)];
   }
 
   void require(Clause clause) {
@@ -61,11 +63,11 @@ class LazySolver {
   z3::check_result solve(Express&& express, AtOnce&& at_once, Violates&& is_violated, std::string& why) {
     try {
       hand_over(at_once, express);
-      const Interrupter interrupter(limit_.out_of_time, [this] { context_.interrupt(); });
+      const Interrupter interrupter(limit_.out_of_time, [&context = context()] { context.interrupt(); });
       while (std::chrono::steady_clock::now() < deadline_ && !poll_.stop()) {
         const z3::check_result result = check();
         if (result != z3::sat) {
-          why = result == z3::unknown ? solver_.reason_unknown() : "";
+          why = result == z3::unknown ? engine().solver.reason_unknown() : "";
           return result;
         }
         if (hand_over(is_violated, express) == 0 && !poll_.stopped()) {
@@ -98,9 +100,22 @@ class LazySolver {
   // In the latest model.
   std::int64_t position(std::uint32_t node) const { return positions_[node]; }
   bool is_true(std::uint32_t flag) const { return flag_values_[flag]; }
-  z3::model model() { return solver_.get_model(); }
+  z3::model model() { return engine().solver.get_model(); }
 
  private:
+  struct Engine {
+    z3::context context;
+    z3::solver solver{context, z3::solver::simple()};
+    z3::expr_vector node_names{context}, flag_names{context};
+  };
+  // Made when it is needed: many questions are answered without.
+  Engine& engine() {
+    if (engine_ == nullptr) {
+      engine_ = std::make_unique<Engine>();
+    }
+    return *engine_;
+  }
+
   // Gives the solver those of the clauses that wait for which `choose` holds. Returns how many.
   template <typename Choose, typename Express>
   std::uint64_t hand_over(Choose& choose, Express& express) {
@@ -130,26 +145,27 @@ class LazySolver {
   template <typename Express>
   void tell(Clause clause, Express& express) {
     if (clause.size() == 1) {
-      solver_.add(express(clause.front()));
+      const z3::expr only = express(clause.front());
+      engine().solver.add(only);
       return;
     }
-    z3::expr_vector alternatives(context_);
+    z3::expr_vector alternatives(context());
     for (const Literal& literal : clause) {
       alternatives.push_back(express(literal));
     }
-    solver_.add(z3::mk_or(alternatives));
+    engine().solver.add(z3::mk_or(alternatives));
   }
 
   z3::check_result check() {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - std::chrono::steady_clock::now());
-    z3::params params(context_);
+    z3::params params(context());
     params.set("timeout", static_cast<unsigned>(std::clamp<std::int64_t>(left.count(), 1, 1'000'000'000)));
     params.set("arith.solver", arithmetic_);
-    solver_.set(params);
-    const z3::check_result result = solver_.check();
+    engine().solver.set(params);
+    const z3::check_result result = engine().solver.check();
     if (result == z3::sat) {
-      read_order(solver_.get_model());
+      read_order(model());
     }
     return result;
   }
@@ -157,10 +173,10 @@ class LazySolver {
   void read_order(const z3::model& model) {
     positions_.assign(nodes_, 0);
     flag_values_.assign(flags_, false);
-    for (std::uint32_t i = 0; i < nodes_ && i < node_names_.size(); ++i) {
+    for (std::uint32_t i = 0; i < nodes_ && i < engine().node_names.size(); ++i) {
       positions_[i] = model.eval(node(i), true).get_numeral_int64();
     }
-    for (std::uint32_t i = 0; i < flags_ && i < flag_names_.size(); ++i) {
+    for (std::uint32_t i = 0; i < flags_ && i < engine().flag_names.size(); ++i) {
       flag_values_[i] = model.eval(flag(i), true).is_true();
     }
   }
@@ -169,9 +185,7 @@ class LazySolver {
   StopPoll poll_;
   const std::chrono::steady_clock::time_point deadline_;
   const unsigned arithmetic_;
-  z3::context context_;
-  z3::solver solver_;
-  z3::expr_vector node_names_{context_}, flag_names_{context_};
+  std::unique_ptr<Engine> engine_;
   std::uint32_t nodes_ = 0, flags_ = 0;
   // Clauses that wait lie one behind the other; clause i ends at ends_[i], and begins where the one before ends.
   std::vector<Literal> literals_;

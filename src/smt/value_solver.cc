@@ -1,6 +1,7 @@
 #include "smt/value_solver.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -127,15 +128,14 @@ class Translator {
 class ValueSolver::Impl : public LazySolver<Literal> {
  public:
   // The solver for integers that is faster for orders alone, 1, gives up beside bit-vectors.
-  Impl(const ExprTable& table, const SolverLimit& limit)
-      : LazySolver(limit, 6), table_(table), translator_(context(), table) {}
+  Impl(const ExprTable& table, const SolverLimit& limit) : LazySolver(limit, 6), table_(table) {}
 
   z3::expr expression(const Literal& literal) {
     switch (literal.kind_) {
       case Literal::Kind::kBefore: return node(literal.a_) < node(literal.b_);
       case Literal::Kind::kIs: return flag(literal.a_);
       case Literal::Kind::kIsNot: return !flag(literal.a_);
-      case Literal::Kind::kHolds: return translator_.condition(ExprId{literal.a_});
+      case Literal::Kind::kHolds: return translator().condition(ExprId{literal.a_});
     }
     return context().bool_val(false);
   }
@@ -188,7 +188,7 @@ class ValueSolver::Impl : public LazySolver<Literal> {
   void read_values() {
     const z3::model last = model();
     values.assign(table_.variable_count(), 0);
-    for (const auto& [number, variable] : translator_.variables()) {
+    for (const auto& [number, variable] : translator().variables()) {
       values[number] = last.eval(variable, true).get_numeral_uint64();
     }
   }
@@ -196,8 +196,15 @@ class ValueSolver::Impl : public LazySolver<Literal> {
   std::vector<std::uint64_t> values;  // in the last model
 
  private:
+  Translator& translator() {
+    if (!translator_) {
+      translator_.emplace(context(), table_);
+    }
+    return *translator_;
+  }
+
   const ExprTable& table_;
-  Translator translator_;
+  std::optional<Translator> translator_;
 };
 
 ValueSolver::ValueSolver(const ExprTable& table, const SolverLimit& limit)

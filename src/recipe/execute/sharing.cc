@@ -137,15 +137,33 @@ std::optional<std::uint8_t> Sharing::byte_at(std::uint64_t address, EventIndex b
   for (auto at = next; at != all.begin();) {
     const EventIndex e = *--at;
     if (touches(e)) {
+      const Op op = index_.event(e).op;
       // What an rmw leaves is not recorded, but for what comes after it.
-      if (index_.event(e).op != Op::kAtomicRmw) {
-        return told(e, address);
+      const std::optional<std::uint8_t> byte = op == Op::kAtomicRmw ? std::nullopt : told(e, address);
+      if (byte || op == Op::kFree) {
+        return byte;
       }
-      break;
+      if (is_write(op)) {
+        break;
+      }
     }
   }
-  const auto later = std::find_if(next, all.end(), touches);
-  return later != all.end() && is_read(index_.event(*later).op) ? told(*later, address) : std::nullopt;
+  return told_by_readers(std::span(next, all.end()), address);
+}
+
+// What is in the byte in front of these accesses, as the first one tells that does; reads by copies do not.
+std::optional<std::uint8_t> Sharing::told_by_readers(std::span<const EventIndex> later, std::uint64_t address) const {
+  for (const EventIndex e : later) {
+    const Event& event = index_.event(e);
+    if (address - event.object >= event.size) {
+      continue;
+    }
+    const std::optional<std::uint8_t> byte = is_read(event.op) ? told(e, address) : std::nullopt;
+    if (byte || is_write(event.op)) {
+      return byte;
+    }
+  }
+  return std::nullopt;
 }
 
 EventIndex Sharing::last_write(std::uint32_t thread, std::uint64_t address, EventIndex cut, EventIndex before) const {
@@ -184,9 +202,7 @@ std::optional<std::uint8_t> Sharing::byte_seen(std::uint32_t thread, std::uint64
   }
   // What nobody has written, and what an rmw leaves, is told by who comes next.
   const auto first = last == kNoEvent ? all.begin() : std::upper_bound(all.begin(), all.end(), last);
-  const auto next = std::find_if(first, all.end(),
-                                 [&](EventIndex e) { return address - index_.event(e).object < index_.event(e).size; });
-  return next != all.end() && is_read(index_.event(*next).op) ? told(*next, address) : std::nullopt;
+  return told_by_readers(std::span(first, all.end()), address);
 }
 
 std::optional<std::uint64_t> Sharing::value_at(std::uint64_t address, std::uint32_t size, EventIndex before) const {

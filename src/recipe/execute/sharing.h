@@ -79,6 +79,7 @@ class Sharing {
   bool writes(EventIndex e, std::uint64_t address) const;
   // What the byte was then, as the event tells: what a read found, and a write left.
   std::optional<std::uint8_t> told(EventIndex e, std::uint64_t address) const;
+  std::optional<std::uint8_t> told_by_readers(std::span<const EventIndex> later, std::uint64_t address) const;
   // Whether one of the granules has somebody else as its user or writer.
   bool others(std::uint32_t Granule::*who, std::uint32_t thread, std::uint64_t address, std::uint64_t size) const;
 

@@ -169,6 +169,7 @@ class ThreadExecutor final : public ConditionSink {
   void explore_others(const llvm::Instruction& at, const Cell& value);
   bool move_bytes(const llvm::CallBase& call, const Operands& operands);
   void add_initial(std::uint64_t address, std::span<Byte> bytes) const;
+  void add_recorded(std::uint32_t position, std::span<Byte> bytes) const;
   void note_copied(std::uint32_t position, std::span<const Byte> bytes);
   bool range(Op op, std::uint64_t address, std::uint64_t size, bool& is_shared);
   bool read_access(const Layout& layout, Cell* result, ExprId& read);

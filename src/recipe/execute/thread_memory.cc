@@ -338,6 +338,24 @@ void ThreadExecutor::add_initial(std::uint64_t address, std::span<Byte> bytes) c
   }
 }
 
+// The accesses from `position` up to the next one have read these bytes. A copy of what others write has to find what
+// it found in the recorded run, so that is what it goes on with.
+void ThreadExecutor::add_recorded(std::uint32_t position, std::span<Byte> bytes) const {
+  std::size_t done = 0;
+  for (; position < next_ && done < bytes.size(); ++position) {
+    const Event& read = x_.index.event(event(position));
+    for (std::uint64_t i = 0; read.op == Op::kRead && i < read.size && done < bytes.size(); ++i, ++done) {
+      const std::uint64_t address = read.object + i;
+      if (bytes[done].is_known || x_.is_reached(address, 1) || x_.sharing.is_written_at_length(address)) {
+        continue;
+      }
+      if (const std::optional<std::uint8_t> value = x_.sharing.byte_at(address, event(position))) {
+        bytes[done] = {kNoExpr, 0, *value, true};
+      }
+    }
+  }
+}
+
 // The accesses from `position` up to the next one have written these bytes.
 void ThreadExecutor::note_copied(std::uint32_t position, std::span<const Byte> bytes) {
   std::size_t done = 0;
@@ -385,20 +403,27 @@ bool ThreadExecutor::move_bytes(const llvm::CallBase& call, const Operands& oper
     arithmetic_.pin(Cell{value, expr}, Why::kNotModelled, *this);
   };
   bool reads_shared = false;
+  const std::uint32_t read_position = next_;
   if (!is_fill && !range(Op::kRead, from.bits, size.bits, reads_shared)) {
     return false;
   }
   const std::uint32_t write_position = next_;
+  const bool is_followed = detours_ != nullptr && size.bits <= kLongest;
+  if (is_followed) {
+    bytes_.assign(size.bits, Byte{kNoExpr, 0, static_cast<std::uint8_t>(from.bits), is_known(from)});
+    if (!is_fill) {
+      memory_.load(from.bits, bytes_);
+      if (reads_shared) {
+        add_recorded(read_position, bytes_);
+      }
+      add_initial(from.bits, bytes_);
+    }
+  }
   bool writes_shared = false;
   if (!range(Op::kWrite, to.bits, size.bits, writes_shared)) {
     return false;
   }
-  if (detours_ != nullptr && !reads_shared && size.bits <= kLongest) {
-    bytes_.assign(size.bits, Byte{kNoExpr, 0, static_cast<std::uint8_t>(from.bits), is_known(from)});
-    if (!is_fill) {
-      memory_.load(from.bits, bytes_);
-      add_initial(from.bits, bytes_);
-    }
+  if (is_followed) {
     note_copied(write_position, bytes_);
     if (!is_fill && !writes_shared) {
       memory_.store(to.bits, bytes_);
