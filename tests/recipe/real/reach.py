@@ -119,17 +119,26 @@ def choose(programs, sample):
     return sorted(random.Random(seed).sample(programs, max(1, len(programs) // share)), key=lambda program: program.name)
 
 
-def report(all_tried, runs):
-    columns = ["mcm", "recipe", "confirmed"] + (["hb, 1 run", "hb, all runs"] if runs else [])
-    for tried in all_tried:
-        missed = sorted(set(tried.program.races) - tried.found["confirmed"])
-        figures_of = ", ".join(f"{column} {len(tried.found[column])}" for column in columns)
-        print(f"{tried.program.name}: {len(tried.program.races)} races: {figures_of}; {tried.seconds:.1f} s, {tried.megabytes} MB" + (f"; missed: {' '.join(missed)}" if missed else ""))
-        for sentence in tried.wrong:
-            print(f"    FAILED   {sentence}")
+COLUMNS = ["mcm", "recipe", "confirmed"]
+COLUMNS_OF_RANDOM = ["hb, 1 run", "hb, all runs"]
+
+
+def report(tried, columns):
+    missed = sorted(set(tried.program.races) - tried.found["confirmed"])
+    figures_of = ", ".join(f"{column} {len(tried.found[column])}" for column in columns)
+    print(f"{tried.program.name}: {len(tried.program.races)} races: {figures_of}; {tried.seconds:.1f} s, {tried.megabytes} MB" + (f"; missed: {' '.join(missed)}" if missed else ""), flush=True)
+    for sentence in tried.wrong:
+        print(f"    FAILED   {sentence}", flush=True)
+
+
+def sum_up(all_tried, columns):
     total = sum(len(tried.program.races) for tried in all_tried)
     print(f"{len(all_tried)} programs, {total} races: " + ", ".join(f"{column} {sum(len(tried.found[column]) for tried in all_tried)}" for column in columns)
           + f"; slowest {max(tried.seconds for tried in all_tried):.1f} s, largest {max(tried.megabytes for tried in all_tried)} MB")
+    asked, before = (sum(int(tried.stats.get(key, 0)) for tried in all_tried) for key in ("pairs of accesses asked about", "... decided before the solver"))
+    seconds = sum(tried.seconds for tried in all_tried)
+    if asked and seconds:
+        print(f"{asked:,} pairs of accesses asked about, {100 * before // asked} % of them decided without the solver; {asked / seconds:.0f} for each second of recipe")
 
 
 def main():
@@ -147,12 +156,15 @@ def main():
     programs = choose(programs, options.sample)
     if not programs:
         sys.exit("no such program")
+    columns = COLUMNS + (COLUMNS_OF_RANDOM if options.random else [])
+    all_tried = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        all_tried = list(pool.map(lambda program: attempt(options, program), programs))
-    for tried in all_tried:
-        known = {race for program, race in expected() if program == tried.program.name}
-        tried.wrong += [] if options.update else [f"{name} is not found any more" for name in sorted(known - tried.found["confirmed"])]
-    report(all_tried, options.random)
+        for tried in pool.map(lambda program: attempt(options, program), programs):
+            known = {race for program, race in expected() if program == tried.program.name}
+            tried.wrong += [] if options.update else [f"{name} is not found any more" for name in sorted(known - tried.found["confirmed"])]
+            report(tried, columns)
+            all_tried.append(tried)
+    sum_up(all_tried, columns)
     if options.update:
         write_expected(all_tried)
     sys.exit(1 if any(tried.wrong for tried in all_tried) else 0)
