@@ -46,6 +46,7 @@ struct TestFlags {
   std::string schedules;  // directory
   std::string corpus;     // likewise
   bool minimize = false;
+  bool until_failure = false;
   std::string format = "text";
   std::string output;
 };
@@ -379,6 +380,7 @@ Result<TestResult> run_campaign(const ControlledProgram& program, const TestFlag
   test.jobs = options.flags.jobs;
   test.shard = options.flags.shard;
   test.shards = options.flags.shards;
+  test.until_failure = options.until_failure;
   test.cancelled = [&] { return limit.reached(); };
   test.on_run = [&](std::uint64_t runs) {
     progress.update(runs, runs, (options.runs + test.shards - 1) / test.shards);
@@ -490,6 +492,7 @@ void add_test_command(CLI::App& root, CommandResult& result) {
                    "Keep schedules that show something new in this directory, and begin with those that are there. For "
                    "auto and rff")
       ->type_name("DIR");
+  command->add_flag("--until-failure", options->until_failure, "Start no more runs once one has failed");
   command->add_flag("--minimize", options->minimize,
                     "Find the fewest preemptions that lead to each failure, and say where they are");
   command->add_option("--format", options->format, "How to print the result")

@@ -115,7 +115,8 @@ class AutoTests {
       }
       const bool brought = judge(round[i], *run);
       status = settle(i, *run, brought);
-      return status.ok();
+      stopped_ = options_.until_failure && tally_.has_failure();
+      return status.ok() && !stopped_;
     };
     do_in_order<Result<RunOutcome>>(round.size(), options_.jobs, work, take, options_.cancelled);
     return status;

@@ -170,6 +170,25 @@ TEST(AutoTests, DoNotDependOnTheNumberOfJobs) {
   EXPECT_EQ(results[0], results[1]);
 }
 
+TEST(AutoTests, EndWithTheFirstFailureWhenTold) {
+  const FindPairs find = [](std::uint64_t) -> Result<std::vector<DirectedPair>> { return Status::bad_input("no"); };
+  const auto run = [](const RunPlan& plan) -> Result<RunOutcome> {
+    RunOutcome outcome = counted_run();
+    outcome.end.signal = plan.seed >= 77 ? SIGSEGV : 0;
+    return outcome;
+  };
+  TestOptions options;
+  options.runs = 300;
+  options.jobs = 4;
+  options.until_failure = true;
+  CodeNames names("/no/such/program");
+  TestTally tally("./p", names);
+  const Result<TestResult> result = run_auto_tests(run, find, tally, options);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->runs, 77u);
+  EXPECT_EQ(result->planned, 300u);
+}
+
 TEST(AutoTests, RunProgramsThatCannotBeRecorded) {
   const FindPairs find = [](std::uint64_t) -> Result<std::vector<DirectedPair>> { return Status::bad_input("no"); };
   const auto run = [](const RunPlan&) -> Result<RunOutcome> { return counted_run(); };

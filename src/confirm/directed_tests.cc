@@ -96,7 +96,8 @@ class DirectedTests {
         return false;
       }
       judge(trials[i], *run);
-      return true;
+      stopped_ = options_.until_failure && tally_.has_failure();
+      return !stopped_;
     };
     do_in_order<Result<RunOutcome>>(trials.size(), options_.jobs, work, take, options_.cancelled);
     return status;

@@ -72,6 +72,25 @@ TEST(DirectedTests, RecordsAndSteersInTurn) {
   }
 }
 
+TEST(DirectedTests, EndWithTheFirstFailureWhenTold) {
+  const FindPairs find = [](std::uint64_t) -> Result<std::vector<DirectedPair>> {
+    return std::vector<DirectedPair>{pair_named("a")};
+  };
+  const auto run = [](const RunPlan& plan) -> Result<RunOutcome> {
+    RunOutcome outcome = plain();
+    outcome.end.signal = plan.seed >= 15 ? SIGSEGV : 0;
+    return outcome;
+  };
+  TestOptions options;
+  options.runs = 200;
+  options.until_failure = true;
+  CodeNames names("/no/such/program");
+  TestTally tally("./p", names);
+  const Result<TestResult> result = run_directed_tests(run, find, tally, options);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->runs, 15u);
+}
+
 TEST(DirectedTests, JudgesProgramsWithoutPairs) {
   const FindPairs find = [](std::uint64_t) -> Result<std::vector<DirectedPair>> { return std::vector<DirectedPair>{}; };
   const auto run = [](const RunPlan&) -> Result<RunOutcome> {

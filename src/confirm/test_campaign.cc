@@ -117,6 +117,11 @@ bool TestTally::add(const RunPlan& plan, const RunOutcome& run) {
   return is_new;
 }
 
+// Of all ends at most one is the usual exit status.
+bool TestTally::has_failure() const {
+  return result_.ends.size() > 1 || (result_.ends.size() == 1 && !plain_exit(result_.ends.front().outcome));
+}
+
 TestResult TestTally::finish() {
   const TestEnd* usual = nullptr;
   for (const TestEnd& end : result_.ends) {
@@ -166,7 +171,7 @@ Result<TestResult> run_tests(const std::function<Result<RunOutcome>(const RunPla
     }
     tally.add(made.plan, *made.outcome);
     options.on_run(++done);
-    return true;
+    return !(options.until_failure && tally.has_failure());
   };
   do_in_order<Made>(count, options.jobs, work, take, options.cancelled);
   if (error) {

@@ -25,6 +25,7 @@ struct TestOptions {
   std::uint64_t seed = 1;           // of run 0; run i has seed + i
   std::uint32_t jobs = 1;
   TestCorpus* corpus = nullptr;                            // of `auto` and `rff`; nullptr: nothing is kept
+  bool until_failure = false;                              // no more runs behind the first one that fails
   std::uint32_t shard = 1, shards = 1;                     // does runs shard - 1, shard - 1 + shards, ...
   std::function<bool()> cancelled = [] { return false; };  // no more runs are started; asked from several threads
   std::function<void(std::uint64_t runs)> on_run = [](std::uint64_t) {
@@ -97,6 +98,8 @@ class TestTally {
 
   // Whether no run before ended so, or printed that.
   bool add(const RunPlan& plan, const RunOutcome& run);
+  // Whether some end so far is a failure.
+  bool has_failure() const;
   // How to make the run happen again.
   ScheduleFile schedule_of(const RunPlan& plan, const RunOutcome& run) const;
   // Ends the counting.

@@ -69,6 +69,22 @@ TEST(TestCampaign, SortsRunsByHowTheyEnd) {
   }
 }
 
+TEST(TestCampaign, EndsWithTheFirstFailureWhenTold) {
+  TestOptions options;
+  options.runs = 100;
+  options.until_failure = true;
+  for (const std::uint32_t jobs : {1u, 4u}) {
+    options.jobs = jobs;
+    const TestResult crashes =
+        tested([](std::uint64_t seed) { return seed < 17 ? exited(3) : killed(SIGSEGV); }, options);
+    EXPECT_EQ(crashes.runs, 17u) << "a status that all runs have is no failure";
+    EXPECT_EQ(crashes.planned, 100u);
+    EXPECT_EQ(crashes.ends[0].first_seed, 17u);
+    EXPECT_EQ(tested([](std::uint64_t seed) { return exited(seed == 9 ? 1 : 0); }, options).runs, 9u);
+    EXPECT_EQ(tested([](std::uint64_t) { return exited(1); }, options).runs, 100u);
+  }
+}
+
 TEST(TestCampaign, TheUsualStatusIsTheMostFrequentOne) {
   const TestResult always = tested([](std::uint64_t) { return exited(1); });
   EXPECT_FALSE(always.found());

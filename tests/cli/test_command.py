@@ -135,6 +135,16 @@ def test_minimize(bench):
     check(re.search(r"\n  \d preemptions? (is|are) enough, where there (was|were) \d+:\n    preempt (main|T\d+) ", done.stdout), done.stdout)
 
 
+def test_until_failure(bench):
+    """The first failure is the last run, with every strategy."""
+    ends = bench.program("ends")
+    for strategy in ("random", "surw", "auto", "directed"):
+        done = bench.run("test", "--runs", 500, "--until-failure", "--strategy", strategy, "--jobs", 2, "--format", "json", "--", ends, status=66, limit=300)
+        result = json.loads(done.stdout)
+        failures = [e for e in result["ends"] if e["failure"]]
+        check(len(failures) == 1 and failures[0]["runs"] == 1 and result["runs"] < result["planned"] == 500, (strategy, result))
+
+
 def test_corpus(bench):
     """What failed once is tried first in the next campaign, which goes on with other seeds."""
     ends = bench.program("ends")
