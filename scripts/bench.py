@@ -56,6 +56,7 @@ BENCHMARKS = [
     Benchmark("programs", "records and analyses programs of the distribution", places=REAL),
     Benchmark("rdit", "what a missing part of a trace costs each analysis"),
     Benchmark("real", "a full `sooth run` on pbzip2 and zstd"),
+    Benchmark("schedules", "how many schedules a second `sooth test` runs, beside the program alone"),
     Benchmark("recipe", "what recipe finds beside mcm, and what it costs"),
 ]
 
