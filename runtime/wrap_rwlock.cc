@@ -15,21 +15,44 @@ namespace {
 SOOTH_REAL Real<int(pthread_rwlock_t*)> real_tryrdlock{"pthread_rwlock_tryrdlock"};
 SOOTH_REAL Real<int(pthread_rwlock_t*)> real_trywrlock{"pthread_rwlock_trywrlock"};
 
+// A writer that waits in turn is none that libc knows of. Locks that prefer writers let no reader in before it, not even
+// one that has the lock already: so those writers are counted, in room that libc does not use, by threads that have the
+// turn.
+bool prefers_writers(const pthread_rwlock_t* lock) {
+  return lock->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
+}
+unsigned& waiting_writers(pthread_rwlock_t* lock) { return lock->__data.__pad4; }
+
+int attempt(pthread_rwlock_t* lock, bool shared) {
+  if (!shared) return real_trywrlock(lock);
+  return turn::taken() && prefers_writers(lock) && waiting_writers(lock) != 0 ? EBUSY : real_tryrdlock(lock);
+}
+
 // `block` locks the real lock and may block.
 template <typename F>
-int lock_in_turn(Thread* t, pthread_rwlock_t* lock, bool shared, Deadline deadline, F block) {
+int wait_in_turn(Thread* t, pthread_rwlock_t* lock, bool shared, Deadline deadline, F block) {
   for (;;) {
-    int result = shared ? real_tryrdlock(lock) : real_trywrlock(lock);
+    int result = attempt(lock, shared);
     if (result != EBUSY) return result;
     if (lock->__data.__cur_writer == static_cast<int>(sys_call(SYS_gettid))) return EDEADLK;
     if (!deadline.is_valid()) return EINVAL;
     if (lock->__data.__shared != 0) return call_outside(t, block);
     if (turn::block(t, address_of(lock), turn::BlockedOn::kRwlock, deadline.time, deadline.clock) ==
         turn::Wake::kTimedOut) {
-      result = shared ? real_tryrdlock(lock) : real_trywrlock(lock);
+      result = attempt(lock, shared);
       return result == EBUSY ? ETIMEDOUT : result;
     }
   }
+}
+
+template <typename F>
+int lock_in_turn(Thread* t, pthread_rwlock_t* lock, bool shared, Deadline deadline, F block) {
+  // Between here and its first attempt nobody else runs.
+  bool counts = !shared && prefers_writers(lock) && lock->__data.__shared == 0;
+  if (counts) ++waiting_writers(lock);
+  int result = wait_in_turn(t, lock, shared, deadline, block);
+  if (counts && --waiting_writers(lock) == 0 && result != 0) turn::wake(address_of(lock), turn::kAll);
+  return result;
 }
 
 // Waiting for oneself. What we remember of a lock may be of one that died without a word, so the lock must agree.
@@ -71,7 +94,7 @@ int lock_with(Thread* t, uptr pc, pthread_rwlock_t* lock, bool shared, Deadline 
 int try_lock(Thread* t, uptr pc, pthread_rwlock_t* lock, bool shared) {
   begin_operation(t, pc, sooth::Op::kAcquire, address_of(lock));
   check_alive(t, pc, lock);
-  int result = shared ? real_tryrdlock(lock) : real_trywrlock(lock);
+  int result = attempt(lock, shared);
   if (result == 0) lock_acquired(t, pc, address_of(lock), shared, kTry);
   if (result == EBUSY) lock_missed(t, pc, address_of(lock), shared, kTry);
   if (result != 0) turn::yield(t);

@@ -36,7 +36,7 @@ TIME_LIMIT = 300  # seconds for one command on a busy machine
 HANG = "2s"  # what the programs do in milliseconds, when they do not hang
 NO_HANG = "60s"  # for twins, which never hang
 TAME = ["serial"]
-QUICK = ["atomicity_violation", "check_then_act", "double_free", "torn_pair", "two_counters", "deadlock_three"]  # found by --check
+QUICK = ["atomicity_violation", "check_then_act", "double_free", "torn_pair", "two_counters", "deadlock_three", "reader_twice"]  # found by --check
 QUICK_RUNS = 200
 TWIN_RUNS = 15
 
