@@ -24,6 +24,7 @@ constexpr u64 kSignals = kFirstChannel - 2;     // of all descriptors of signalf
 u64 channels_[kDescriptors];
 u64 next_channel_ = 0;
 bool was_closed_[kDescriptors];
+bool was_named_[kDescriptors];
 
 uptr address_of(const void* p) { return reinterpret_cast<uptr>(p); }
 
@@ -149,10 +150,21 @@ void descriptor_used(Thread* t, uptr pc, int fd) {
   write_range(t, pc, Op::kRead, address_of(&file_descriptors[fd]), 1);
 }
 
+// What reports call it. One of the two calls of a race closes it.
+static void name_descriptor(Thread* t, int fd) {
+  if (__atomic_exchange_n(&was_named_[fd], true, __ATOMIC_RELAXED)) return;
+  char name[40];
+  char* end = append_text(name, name + sizeof name - 1, "file_descriptors[");
+  end = append_text(append_number(end, name + sizeof name - 1, static_cast<u64>(fd)), name + sizeof name - 1, "]");
+  *end = 0;
+  write_name(t, ObjectKind::kMemory, address_of(&file_descriptors[fd]), name);
+}
+
 void descriptor_closes(Thread* t, uptr pc, int fd) {
   if (!is_valid(fd) || t->busy != 0) return;
   look_for_unseen_open(fd);
   __atomic_store_n(&was_closed_[fd], true, __ATOMIC_RELAXED);
+  name_descriptor(t, fd);
   write_range(t, pc, Op::kWrite, address_of(&file_descriptors[fd]), 1);
 }
 

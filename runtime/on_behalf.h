@@ -52,6 +52,21 @@ std::size_t bytes_of(const Character* s, std::size_t limit = ~std::size_t{0}) {
   return (n < limit ? n + 1 : n) * sizeof(Character);
 }
 
+// Memory that libc keeps between calls, for all threads. Reports would only have its address: it is told, when first
+// used, what they call it.
+class KeptByLibc {
+ public:
+  explicit constexpr KeptByLibc(const char* name) : name_(name) {}
+  void tell(Thread* t, const void* p) {
+    if (__atomic_exchange_n(&told_, p, __ATOMIC_RELAXED) != p)
+      write_name(t, ObjectKind::kMemory, reinterpret_cast<uptr>(p), name_);
+  }
+
+ private:
+  const char* name_;
+  const void* told_ = nullptr;  // of which it was told last
+};
+
 // A call, for a thread and from a place. Does nothing when the thread is nullptr, and for memory at nullptr.
 class OnBehalf {
  public:
@@ -70,6 +85,19 @@ class OnBehalf {
   template <typename T>
   void out(const T* p) const {
     access(Op::kWrite, p, sizeof *p);
+  }
+  void name(const void* p, KeptByLibc& kept) const {
+    if (t_ != nullptr && p != nullptr) kept.tell(t_, p);
+  }
+  template <typename T>
+  void in(const T* p, KeptByLibc& kept) const {
+    name(p, kept);
+    in(p);
+  }
+  template <typename T>
+  void out(const T* p, KeptByLibc& kept) const {
+    name(p, kept);
+    out(p);
   }
   template <typename Character>
   void text(const Character* s, std::size_t limit = ~std::size_t{0}) const {
@@ -140,6 +168,10 @@ SOOTH_INLINE auto call_blocking(Call call) {
     }                                                                              \
     return r;                                                                      \
   }
+// In a row: the result is memory of libc's.
+#define SOOTH_NAME_RESULT(function)                                        \
+  static ::sooth::rt::KeptByLibc kept_result("result of " #function "()"); \
+  on.name(r, kept_result)
 #define SOOTH_CALL(lambda) lambda()
 #define SOOTH_ON_BEHALF(result, name, parameters, arguments, before, ...) \
   SOOTH_ON_BEHALF_BY(SOOTH_CALL, result, name, parameters, arguments, before, __VA_ARGS__)

@@ -39,7 +39,7 @@ void entry(const OnBehalf& on, const mntent* p) {
 
 // Family libc_accounts: those without _r return memory that all threads share.
 #define SOOTH_ENTRY(type, name, parameters, arguments, before) \
-  SOOTH_ON_BEHALF(type*, name, parameters, arguments, before, entry(on, r))
+  SOOTH_ON_BEHALF(type*, name, parameters, arguments, before, SOOTH_NAME_RESULT(name); entry(on, r))
 #define SOOTH_ENTRY_R(name, parameters, arguments, before) \
   SOOTH_ON_BEHALF(int, name, parameters, arguments, before, on.out(found); if (r == 0) entry(on, *found))
 SOOTH_ENTRY(passwd, getpwnam, (const char* name), (name), on.text(name))
@@ -51,7 +51,8 @@ SOOTH_ENTRY(group, getgrgid, (gid_t id), (id), (void)0)
 SOOTH_ENTRY(group, getgrent, (void), (), (void)0)
 SOOTH_ENTRY(group, fgetgrent, (FILE * file), (file), (void)0)
 SOOTH_ENTRY(mntent, getmntent, (FILE * file), (file), (void)0)
-SOOTH_ENTRY(mntent, getmntent_r, (FILE * file, mntent* to, char* room, int n), (file, to, room, n), (void)0)
+SOOTH_ON_BEHALF(mntent*, getmntent_r, (FILE * file, mntent* to, char* room, int n), (file, to, room, n), (void)0,
+                entry(on, r))
 SOOTH_ENTRY_R(getpwnam_r, (const char* name, passwd* to, char* room, std::size_t n, passwd** found),
               (name, to, room, n, found), on.text(name))
 SOOTH_ENTRY_R(getpwuid_r, (uid_t id, passwd* to, char* room, std::size_t n, passwd** found), (id, to, room, n, found),

@@ -11,16 +11,18 @@ using namespace sooth;
 using namespace sooth::rt;
 
 // Family libc_calendar: those without _r write into memory that all threads share.
-#define SOOTH_CALENDAR(name) SOOTH_ON_BEHALF(tm*, name, (const time_t* time), (time), on.in(time), on.out(r))
+static KeptByLibc date_{"result of localtime() and gmtime()"};
+static KeptByLibc date_text_{"result of asctime() and ctime()"};
+#define SOOTH_CALENDAR(name) SOOTH_ON_BEHALF(tm*, name, (const time_t* time), (time), on.in(time), on.out(r, date_))
 SOOTH_CALENDAR(localtime)
 SOOTH_CALENDAR(gmtime)
 #define SOOTH_CALENDAR_R(name) \
   SOOTH_ON_BEHALF(tm*, name, (const time_t* time, tm* to), (time, to), on.in(time), on.out(r))
 SOOTH_CALENDAR_R(localtime_r)
 SOOTH_CALENDAR_R(gmtime_r)
-SOOTH_ON_BEHALF(char*, asctime, (const tm* time), (time), on.in(time), on.out_text(r))
+SOOTH_ON_BEHALF(char*, asctime, (const tm* time), (time), on.in(time), on.name(r, date_text_); on.out_text(r))
 SOOTH_ON_BEHALF(char*, asctime_r, (const tm* time, char* to), (time, to), on.in(time), on.out_text(r))
-SOOTH_ON_BEHALF(char*, ctime, (const time_t* time), (time), on.in(time), on.out_text(r))
+SOOTH_ON_BEHALF(char*, ctime, (const time_t* time), (time), on.in(time), on.name(r, date_text_); on.out_text(r))
 SOOTH_ON_BEHALF(char*, ctime_r, (const time_t* time, char* to), (time, to), on.in(time), on.out_text(r))
 SOOTH_ON_BEHALF(time_t, mktime, (tm * time), (time), on.in(time), if (r != -1) on.out(time))
 SOOTH_ON_BEHALF(time_t, timegm, (tm * time), (time), on.in(time), if (r != -1) on.out(time))

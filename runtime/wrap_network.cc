@@ -119,7 +119,7 @@ SOOTH_ON_BEHALF_WAITING(int, getnameinfo,
                         if (r == 0 && host_room > 0) on.out_text(host);
                         if (r == 0 && service_room > 0) on.out_text(service))
 #define SOOTH_FINDS(type, name, parameters, arguments, before) \
-  SOOTH_ON_BEHALF_WAITING(type*, name, parameters, arguments, before, entry(on, r))
+  SOOTH_ON_BEHALF_WAITING(type*, name, parameters, arguments, before, SOOTH_NAME_RESULT(name); entry(on, r))
 #define SOOTH_FINDS_R(name, parameters, arguments, before) \
   SOOTH_ON_BEHALF_WAITING(int, name, parameters, arguments, before, on.out(found); if (r == 0) entry(on, *found))
 SOOTH_FINDS(hostent, gethostbyname, (const char* name), (name), on.text(name))

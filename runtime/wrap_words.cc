@@ -58,15 +58,16 @@ SOOTH_ON_BEHALF(char*, strtok_r, (char* s, const char* ends, char** rest), (s, e
                 s == nullptr ? on.in(rest) : (void)0, token_found(on, start, r, *rest); on.out(rest))
 // The rest is in memory that all threads share: here instead of in libc.
 static char* strtok_rest_;
+static KeptByLibc strtok_{"state of strtok()"};
 SOOTH_EXPORT char* sooth_strtok(char* s, const char* ends) asm("strtok");
 char* sooth_strtok(char* s, const char* ends) {
   const OnBehalf on(recorded_thread(), SOOTH_CALLER);
   on.text(ends);
-  if (s == nullptr) on.in(&strtok_rest_);
+  if (s == nullptr) on.in(&strtok_rest_, strtok_);
   const char* start = s != nullptr ? s : strtok_rest_;
   char* r = real_strtok_r(s, ends, &strtok_rest_);
   token_found(on, start, r, strtok_rest_);
-  on.out(&strtok_rest_);
+  on.out(&strtok_rest_, strtok_);
   return r;
 }
 SOOTH_ON_BEHALF(char*, strsep, (char** rest, const char* ends), (rest, ends), on.text(ends);
