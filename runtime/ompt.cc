@@ -24,6 +24,8 @@ uptr program_pc(uptr pc) { return in_libomp_.pc != 0 ? in_libomp_.pc : pc; }
 
 namespace {
 
+SOOTH_REAL Real<int(const char*, const char*, int)> real_setenv{"setenv"};
+
 union Data {
   u64 value;
   void* ptr;
@@ -448,8 +450,8 @@ Tool* sooth_ompt_start_tool(unsigned, const char*) {
   if (t == nullptr) return nullptr;
   find_library(libomp_, SOOTH_CALLER);
   // Threads that spin while they wait keep the processor from the one whose turn it is.
-  if (turn::taken()) setenv("KMP_BLOCKTIME", "0", 0);
+  if (turn::taken()) real_setenv("KMP_BLOCKTIME", "0", 0);
   // So do those that libomp starts for target regions with `nowait`. Without them any thread of the region runs these.
-  setenv("LIBOMP_USE_HIDDEN_HELPER_TASK", "0", 1);
+  real_setenv("LIBOMP_USE_HIDDEN_HELPER_TASK", "0", 1);
   return &tool_;
 }

@@ -18,6 +18,7 @@ namespace {
 
 constexpr const char* kPreload = "LD_PRELOAD=";
 constexpr std::size_t kMaxPath = 4096;
+SOOTH_REAL Real<char*(const char*)> real_getenv{"getenv"};
 
 // This library, as the dynamic loader calls it: as LD_PRELOAD does.
 const char* own_path_ = nullptr;
@@ -67,7 +68,7 @@ bool starts_without(const char* path, char* const* environment) {
   if (path == nullptr || own_path_ == nullptr || preload_of(environment) == nullptr) return false;
   const char* sanitizer = foreign_sanitizer(path);
   if (sanitizer == nullptr) return false;
-  if (getenv("SOOTH_RECORD") != nullptr) warn(path, " is not recorded: it has ", sanitizer, " in it");
+  if (real_getenv("SOOTH_RECORD") != nullptr) warn(path, " is not recorded: it has ", sanitizer, " in it");
   return true;
 }
 
@@ -75,7 +76,7 @@ bool starts_without(const char* path, char* const* environment) {
 const char* find_program(const char* name, char* to, std::size_t room) {
   for (const char* at = name; *at != 0; ++at)
     if (*at == '/') return name;
-  const char* folders = getenv("PATH");
+  const char* folders = real_getenv("PATH");
   if (folders == nullptr) folders = "/bin:/usr/bin";
   while (true) {
     char* end = to + room;

@@ -289,6 +289,8 @@ static void touch_heap() {
   TOUCH(touch_where())                    //= queue->where.y in 24 bytes
   // Memory that libc keeps for all threads.
   const std::time_t when = 0;
+  TOUCH(lrand48())            //= state of drand48()
+  TOUCH(unsetenv("NOBODY"))   //= environ
   TOUCH((void)gmtime(&when))  //= result of localtime() and gmtime()
   TOUCH(close(1 << 15))       //= file_descriptors[32768]
 }
