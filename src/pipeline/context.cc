@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/text.h"
@@ -226,9 +227,14 @@ void ContextCollector::note_words(const Event& access, EventId id, const Value& 
   }
 }
 
-// Names in the library's own code say nothing to the user.
-bool is_of_library(const NamedPart& part) {
-  return part.name.starts_with("__") || part.function.starts_with("std::") || part.function.starts_with("__gnu_cxx::");
+// Names in the library's own code say nothing to the user, and a guard has the address of a lock only because somebody
+// locks it: what the lock is the first member of is not called by that.
+bool names_no_block(const NamedPart& part, const Tables& tables) {
+  const std::string& type = tables.variables().types()[raw(part.type)].name;
+  const auto guards = [&](std::string_view guard) { return type.starts_with(guard); };
+  return part.name.starts_with("__") || part.function.starts_with("std::") ||
+         part.function.starts_with("__gnu_cxx::") || guards("std::unique_lock<") || guards("std::shared_lock<") ||
+         guards("std::lock_guard<") || guards("std::scoped_lock<");
 }
 
 // Whoever holds the address of a block has had it made, mostly: the pointer of a vector to its elements. What has a
@@ -243,7 +249,7 @@ void ContextCollector::note_pointer(const Event& access, EventId id, std::uint64
     note_holder(access.object, value, id);
     return;
   }
-  if (is_of_library(*owner)) {
+  if (names_no_block(*owner, tables)) {
     return;
   }
   const std::uint64_t size = blocks_.at(value);
@@ -281,7 +287,7 @@ std::optional<NamedPart> ContextCollector::owner_of(const Byte& byte, const Tabl
       continue;
     }
     std::optional<NamedPart> owner = tables.find_variable(holder, sizeof(std::uint64_t), byte.until);
-    if (owner.has_value() && !is_of_library(*owner)) {
+    if (owner.has_value() && !names_no_block(*owner, tables)) {
       return owner;
     }
   }

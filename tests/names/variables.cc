@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <shared_mutex>
 #include <sstream>
 #include <string>
@@ -189,6 +190,14 @@ struct Plain {
   int level;
 };
 std::map<int, std::unique_ptr<Plain>> kept;
+
+// Who locks it has its address, which is no name.
+struct Door {
+  std::shared_mutex mutex;
+  int open = 0;
+};
+std::map<int, std::unique_ptr<Door>> doors;
+std::unique_lock<std::shared_mutex> keeper;
 struct Settings {
   int quiet;
   int level[5];
@@ -282,6 +291,7 @@ static void touch_heap() {
   TOUCH(raw_account->home.x = 1)          //= raw_account->home.x in 24 bytes
   TOUCH(shared->balance = 1)              //= *shared in 40 bytes
   TOUCH(kept.begin()->second->level = 1)  //= Plain.level in 16 bytes
+  TOUCH(doors.begin()->second->open = 1)  //= Door.open in 64 bytes
   TOUCH(settings.load()->quiet = 1)       //= settings->quiet in 24 bytes
   TOUCH(later.load()->level[2] = 1)       //= later->level[2] in 24 bytes
   TOUCH(touch_hidden(handle))             //= handle->level in 16 bytes
@@ -384,6 +394,9 @@ int main(int argc, char**) {
   long_text.assign(40, ' ');
   owned = std::make_unique<Account>(1);
   kept[1] = std::make_unique<Plain>();
+  doors[1] = std::make_unique<Door>();
+  keeper = std::unique_lock<std::shared_mutex>(doors[1]->mutex);
+  keeper.unlock();
   later = new Settings{};
   handle = make_hidden();
   make_queue();
