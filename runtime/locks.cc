@@ -1,4 +1,6 @@
 #include "runtime/locks.h"
+#include <link.h>
+#include <sys/auxv.h>
 
 #include "runtime/options.h"
 #include "runtime/stream_writer.h"
@@ -276,6 +278,35 @@ bool lock_can_die(uptr lock, bool is_static, bool says_when_made) {
   const Entry* e = find_entry(lock, false);
   u64 known = e == nullptr ? 0 : __atomic_load_n(&e->holders, __ATOMIC_RELAXED);
   return !is_static && (known & kStatic) == 0 && (!says_when_made || (known & kMade) != 0);
+}
+
+// A variable of the program's file. Other memory may be handed out again in ways that nobody tells of.
+static bool is_program_variable(uptr address) {
+  static uptr begin_ = 0, end_ = 0;  // everybody finds the same
+  if (__atomic_load_n(&end_, __ATOMIC_ACQUIRE) == 0) {
+    const auto* segments = reinterpret_cast<const ElfW(Phdr)*>(getauxval(AT_PHDR));
+    uptr bias = 0, begin = ~uptr{0}, end = 1;
+    for (unsigned long i = 0; segments != nullptr && i < getauxval(AT_PHNUM); ++i) {
+      if (segments[i].p_type == PT_PHDR) bias = reinterpret_cast<uptr>(segments) - segments[i].p_vaddr;
+      if (segments[i].p_type != PT_LOAD) continue;
+      uptr at = bias + segments[i].p_vaddr;
+      if (at < begin) begin = at;
+      if (at + segments[i].p_memsz > end) end = at + segments[i].p_memsz;
+    }
+    __atomic_store_n(&begin_, begin, __ATOMIC_RELAXED);
+    __atomic_store_n(&end_, end, __ATOMIC_RELEASE);
+  }
+  return address >= __atomic_load_n(&begin_, __ATOMIC_RELAXED) && address < __atomic_load_n(&end_, __ATOMIC_RELAXED);
+}
+
+// What was used and not destroyed is destroyed by that.
+void lock_initialised(Thread* t, uptr pc, uptr lock) {
+  const Entry* e = find_entry(lock, false);
+  u64 known = e == nullptr ? 0 : __atomic_load_n(&e->holders, __ATOMIC_ACQUIRE);
+  if ((known & kTaken) != 0 && (known & (kHolders | kUnclear | kStatic)) == 0 && t->ignore_sync == 0 &&
+      options.report_mutex_bugs && is_program_variable(lock))
+    misuse(t, pc, Misuse::kDestroy, lock);
+  lock_created(t, pc, lock);
 }
 
 void lock_created(Thread* t, uptr pc, uptr lock) {

@@ -36,6 +36,8 @@ void lock_destroyed(Thread* t, uptr pc, uptr lock);
 void locks_freed(Thread* t, uptr pc, uptr begin, uptr end);
 // Whether there may have been locks in that memory. False: there were none.
 bool may_hold_locks(uptr begin, uptr end);
+// A lock is initialised: a mistake if it is in use, as destroying it is.
+void lock_initialised(Thread* t, uptr pc, uptr lock);
 // There is a new lock at this address: one that the thread held there before is gone, without a word.
 void lock_created(Thread* t, uptr pc, uptr lock);
 // The thread is about to end. What it still holds stays held in the trace, but whoever gets it all the same (a robust

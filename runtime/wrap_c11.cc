@@ -54,7 +54,7 @@ SOOTH_INTERCEPT(int, thrd_detach, thrd_t thread) {
 }
 
 SOOTH_INTERCEPT(int, mtx_init, mtx_t* mutex, int type) {
-  if (Thread* t = current()) lock_created(t, SOOTH_CALLER, address_of(mutex));
+  if (Thread* t = current()) lock_initialised(t, SOOTH_CALLER, address_of(mutex));
   return real_mtx_init(mutex, type);
 }
 

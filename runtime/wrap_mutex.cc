@@ -162,7 +162,7 @@ int sooth_pthread_mutex_unlock(pthread_mutex_t* mutex) {
 }
 
 SOOTH_INTERCEPT(int, pthread_mutex_init, pthread_mutex_t* mutex, const pthread_mutexattr_t* attributes) {
-  if (Thread* t = openmp::current_but_libomp(SOOTH_CALLER)) lock_created(t, SOOTH_CALLER, address_of(mutex));
+  if (Thread* t = openmp::current_but_libomp(SOOTH_CALLER)) lock_initialised(t, SOOTH_CALLER, address_of(mutex));
   return real_pthread_mutex_init(mutex, attributes);
 }
 

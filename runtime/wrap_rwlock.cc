@@ -150,7 +150,7 @@ SOOTH_INTERCEPT(int, pthread_rwlock_unlock, pthread_rwlock_t* lock) {
 }
 
 SOOTH_INTERCEPT(int, pthread_rwlock_init, pthread_rwlock_t* lock, const pthread_rwlockattr_t* attributes) {
-  if (Thread* t = current()) lock_created(t, SOOTH_CALLER, address_of(lock));
+  if (Thread* t = current()) lock_initialised(t, SOOTH_CALLER, address_of(lock));
   return real_pthread_rwlock_init(lock, attributes);
 }
 
@@ -209,7 +209,7 @@ SOOTH_INTERCEPT(int, pthread_spin_unlock, pthread_spinlock_t* lock) {
 }
 
 SOOTH_INTERCEPT(int, pthread_spin_init, pthread_spinlock_t* lock, int shared) {
-  if (Thread* t = current()) lock_created(t, SOOTH_CALLER, address_of(lock));
+  if (Thread* t = current()) lock_initialised(t, SOOTH_CALLER, address_of(lock));
   return real_pthread_spin_init(lock, shared);
 }
 

@@ -201,8 +201,8 @@ std::string rule_of(const Finding& finding) {
       break;
     case MisuseKind::kDestroy:
       rule =
-          "Nothing orders the destruction behind the last use of the mutex by another thread, which may come later "
-          "another time.";
+          "Nothing orders the destruction, or the initialisation of what was not destroyed, behind the last use of the "
+          "mutex by another thread, which may come later another time.";
       break;
     case MisuseKind::kSignalUnsafe:
       rule =
