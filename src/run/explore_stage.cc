@@ -164,6 +164,7 @@ void merge_explored(std::vector<Finding> races, std::vector<Finding>& findings, 
       continue;
     }
     known.front()->rung = race.rung;
+    rename(race, known.front()->id);  // in its replay
     known.front()->replay = std::move(race.replay);
     known.front()->found_by.push_back("explore");
   }

@@ -61,6 +61,15 @@ TEST(MergeExplored, ARunWithoutDelayIsTheBetterProof) {
   EXPECT_FALSE(is_by_delay(findings[0]));
 }
 
+TEST(MergeExplored, TheReplayIsOfTheFindingThatGetsIt) {
+  Finding explored = race(Rung::kConfirmed);
+  explored.replay.emplace().command = "sooth replay r.json#explored -- ./p";
+  std::vector<Finding> findings = {race(Rung::kPredicted, "x")};
+  merge_explored({explored}, findings, {});
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].replay->command, "sooth replay r.json#x -- ./p");
+}
+
 TEST(MergeExplored, WhatIsNewIsAFinding) {
   EXPECT_EQ(merged({}).size(), 1u);
   EXPECT_EQ(merged({race(Rung::kConfirmed, "x", 8)}).size(), 2u);
